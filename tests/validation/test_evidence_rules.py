@@ -40,6 +40,7 @@ def test_a_file_that_some_tool_may_write_is_not_reported(tools: list[str]) -> No
 def test_the_tools_of_the_workflow_are_those_of_a_step_that_names_none() -> None:
     step = StepDef("a", "A", next=END, requires=[Artifact("b.md")])
     assert _found(step, tools=["read"]) == [("missing-tool", "a", "b.md")]
+    assert _found(step, tools=["read", "mcp(files.put)"]) == []
     assert _found(step, tools=["read", "write"]) == []
 
 

@@ -192,7 +192,7 @@ def _between(*between: StepDef) -> list[tuple[str, str, str]]:
 def test_work_between_a_review_and_its_gate_is_found() -> None:
     on: dict[Any, Any] = {Outcome.OK: "gate"}
     assert _between(StepDef("tidy", "Tidy", "Tidy up.", on)) == [("work-after-review", "tidy", "c")]
-    for tools in (["read", "edit"], ["write"], ["shell(git)"], ["agent"]):
+    for tools in (["read", "edit"], ["write"], ["shell(git)"], ["agent"], ["read", "mcp(files.put)"]):
         assert _between(StepDef("tidy", "Tidy", "Tidy up.", on, tools=tools)) == [("work-after-review", "tidy", "c")]
     assert _between(StepDef("fix", "Fix", "Wait.", on, Dispatch("developer", task="Fix it."))) == [
         ("work-after-review", "fix", "c")

@@ -111,8 +111,9 @@ def missing_tool(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports a Dispatch at a step whose `tools` lack `agent`, and an Artifact at a step whose `tools` have none of `write`,
-    `edit` and `shell`. A file that an earlier step asked for, that a Command before it may write, or that sub-agents of
-    the step may write, is not reported. A step that names no tools, in a workflow that names none, may use all.
+    `edit` and `shell` and none of an MCP server. A file that an earlier step asked for, that a Command before it may
+    write, or that sub-agents of the step may write, is not reported. A step that names no tools, in a workflow that names
+    none, may use all.
 
     ## Why it is bad
     Where a host enforces the tools, the evidence can never be given, and no run leaves the step.
@@ -149,7 +150,7 @@ def missing_tool(graph: GraphView) -> Iterator[Problem]:
             if "agent" not in tools:
                 what = f"{step.id} dispatches sub-agents, and its tools are {allowed}"
                 yield Problem(what, why, 'add "agent" to the tools of the step', step=at, value="agent")
-        elif not any(tool in ("write", "edit") or tool.startswith("shell") for tool in tools):
+        elif not any(tool in ("write", "edit") or tool.startswith(("shell", "mcp(")) for tool in tools):
             for path in _unwritten_files(graph, at, step):
                 what = f"{step.id} asks for the file {path}, and its tools are {allowed}: none of them writes"
                 yield Problem(what, why, 'add "write" to the tools of the step', step=at, value=path)

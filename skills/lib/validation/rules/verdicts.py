@@ -170,7 +170,7 @@ def work_after_review(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports a step on a path from a review to its Gate that may change something: one with actions and with tools for it
-    (`edit`, `write`, `shell`, `agent`, or all), or with sub-agents that neither explore nor review.
+    (`edit`, `write`, `shell`, `agent`, a tool of an MCP server, or all), or with sub-agents that neither explore nor review.
 
     ## Why it is bad
     What is changed there passes the gate unseen: the verdict is about what was there before.
@@ -241,4 +241,4 @@ def _may_change(graph: GraphView, at: int) -> bool:
     if isinstance(step.handler, (Gate, Person)) or not any(text.strip() for text in step.actions):
         return False
     tools = graph.workflow.tools_of(step)
-    return not tools or any(tool in ("edit", "write", "agent") or tool.startswith("shell") for tool in tools)
+    return not tools or any(tool in ("edit", "write", "agent") or tool.startswith(("shell", "mcp(")) for tool in tools)
