@@ -262,6 +262,19 @@ def test_the_paths_of_a_command(tmp_path: Path, line: str, paths: list[str | Non
         ("find . -exec make test \\;", 0, None),
         ("echo a | xargs make test", 0, None),
         ("make test", None, None),
+        ("exit 0; make test", 0, None),
+        ("exit; make test", 0, None),
+        ("[ -d x ] && exit; make test", 0, None),
+        ("exit 0 && make test", 0, None),
+        ("exec true; make test", 0, None),
+        ("exec > log; make test", 2, 2),
+        ("set -n; make test", 0, None),
+        ("set -o noexec; make test", 0, None),
+        ("set -eu; make test", 2, 2),
+        ("trap 'exit 0' EXIT; make test", 0, None),
+        ("cd x || exit 1; make test", 0, 0),
+        ("cd x || exit 1; make test", 1, None),
+        ("cd x || exit 256; make test", 0, None),
     ],
 )
 def test_the_exit_code_of_a_command_in_a_line(line: str, code: int | None, known: int | None) -> None:
@@ -284,10 +297,96 @@ def test_the_exit_code_of_a_command_in_a_line(line: str, code: int | None, known
         ("MAKEFLAGS=-n make test", False),
         ("find . -exec make test \\;", False),
         ("bash -c 'make test'", False),
+        ("make -Oline -kj 4 test", True),
+        ("make --no-print-directory test", True),
+        ("make -kt test", False),
+        ("make --touch test", False),
+        ("make --ig test", False),
+        ("make -C ../other test", False),
+        ("make --directory=../other test", False),
+        ("make -fother.mk test", False),
+        ("make test -o test", False),
+        ("make test PYTEST=true", False),
+        ("X=true make -e test", False),
+        ("env MAKEFLAGS=-i make test", False),
+        ("export GNUMAKEFLAGS=-n; make test", False),
     ],
 )
 def test_what_is_evidence(line: str, answer: bool) -> None:
     assert only(line, "make test").is_plain is answer
+
+
+@pytest.mark.parametrize(
+    "rule, line, answer",
+    [
+        ("pytest", "pytest -q -n4 -p no:cacheprovider -rs", True),
+        ("pytest", "python -m pytest --tb=short --cov=x --color=yes", True),
+        ("pytest", "pytest --co", False),
+        ("pytest", "pytest -qh", False),
+        ("pytest", "pytest -V", False),
+        ("pytest", "pytest --fixtures", False),
+        ("pytest", "pytest --setup-plan", False),
+        ("pytest", "pytest --rootdir=../other", False),
+        ("npm test", "npm test -- --coverage", True),
+        ("npm test", "npm --prefix ../other test", False),
+        ("npm test", "npm test -C ../other", False),
+        ("npm test", "npm test --if-present", False),
+        ("npm test", "npm_config_script_shell=true npm test", False),
+        ("tox", "tox -q", True),
+        ("tox", "tox -l", False),
+        ("make -C web test", "make -C web test", True),
+        ("make test CI=1", "make test CI=1", True),
+        ("make test --dry-run", "make test -n", False),
+    ],
+)
+def test_what_is_evidence_for_other_programs(rule: str, line: str, answer: bool) -> None:
+    assert [found.is_plain for found in shell.read(line, "/w").matches(rule.split())] in ([answer], [])
+
+
+@pytest.mark.parametrize(
+    "line, passing",
+    [
+        ("make test", ""),
+        ("sed -i s/a/b/ f; make test", ""),
+        ("timeout 60 make test > log", ""),
+        ("make test && echo ok | cat", ""),
+        ("make test && git add -A && git commit -m x", "head"),
+        ("set -o pipefail; make test | tee log", ""),
+        ("make test && sed -i s/a/b/ f", "branch head tree"),
+        ("make test && git stash pop", "branch head tree"),
+        ("make test && echo a > f", "tree"),
+        ("make test && > f", "tree"),
+    ],
+)
+def test_what_a_line_may_change_after_a_command_is_not_known_when_it_has_run(line: str, passing: str) -> None:
+    found = only(line, "make test")
+    assert found.command.passing == set(passing.split())
+    assert all(found.value(name, has_run=True) is None for name in passing.split())
+
+
+@pytest.mark.parametrize(
+    "line, certain",
+    [
+        ("ln -s ../out l; rm l/f", False),
+        ("ln -s ../out l && rm -r l/", False),
+        ("ln -s ../out && rm out/f", False),
+        ("ln -sfn ../out d; rm -r d/*", False),
+        ("ln -s ../out l && ls l/", True),
+        ("ln -s ../out l; rm l", True),
+        ("printf x > new.mk; make -f new.mk", False),
+        ("printf x > GNUmakefile && make", False),
+        ("printf x > .git/hooks/post-commit && git commit", False),
+        ("printf x > .git/info/exclude && git status", True),
+        ("echo x > log; make test", True),
+        ("CDPATH=.. cd out && rm f", False),
+        ("export CDPATH=..; cd out && rm f", False),
+        ("make -E 'x: ; rm f' x", False),
+        ("make -sE'x: ; rm f' x", False),
+        ("make .DEFAULT_GOAL=x", False),
+    ],
+)
+def test_a_line_that_makes_what_it_uses_is_not_certain(line: str, certain: bool) -> None:
+    assert shell.read(line, "/w").certain is certain
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,8 @@ class Call(Record):
     """A call that a policy may have a rule for.
 
     ``doubt`` says why it may not be made, or not so; ``is_evidence`` is False if its result shows nothing of the rule.
-    ``exit_of`` gives the exit code of this command from that of the line.
+    ``exit_of`` gives the exit code of this command from that of the line. If the line may change the working tree after
+    this command, ``tree_now`` gives its content.
     """
 
     rule: str
@@ -34,6 +35,7 @@ class Call(Record):
     doubt: str = ""
     is_evidence: bool = True
     exit_of: Callable[[int | None], int | None] | None = None
+    tree_now: Callable[[], str | None] | None = None
 
 
 def is_of_shell(rule: str) -> bool:
@@ -47,21 +49,29 @@ def is_line(tool: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def calls_of(
-    policy: Rules, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True, shell: str = ""
+    policy: Rules,
+    tool: str,
+    arguments: Mapping[str, Any],
+    folder: str,
+    live: bool = True,
+    shell: str = "",
+    has_run: bool = False,
 ) -> list[Call]:
     """The call by its own name, and each command of a shell line (``shell`` with ``command``) that a rule names.
 
     ``shell`` is the shell that reads the line, if it is not the system's.
     Unless ``live``, branch, head and tree are only what the arguments say: those of the folder may be others by now.
+    If the call ``has_run``, they are those after it.
     """
     found = [Call(tool, arguments)]
-    if is_line(tool, arguments):
-        found += _of_line(policy, arguments["command"], arguments, folder, live, shell)
+    line = arguments.get("command")
+    if tool == SHELL and isinstance(line, str):
+        found += _of_line(policy, line, arguments, folder, live, shell, has_run)
     return found
 
 
 def _of_line(
-    policy: Rules, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str
+    policy: Rules, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str, has_run: bool
 ) -> Iterator[Call]:
     from skills.lib.guard import shell
 
@@ -71,8 +81,10 @@ def _of_line(
     for name, words in rules:
         for match in taken.matches(words):
             doubt = "" if match.certain else "only a shell knows which command the line runs"
-            adapted = _Adapted(given, match, live)
-            yield Call(name, adapted, doubt, match.certain and match.is_plain, match.command.result_exit)
+            adapted = _Adapted(given, match, live, has_run)
+            tree_now = match.tree if live and "tree" in match.command.passing else None
+            is_evidence = match.certain and match.is_plain
+            yield Call(name, adapted, doubt, is_evidence, match.command.result_exit, tree_now)
         if not is_certain:
             doubt = "; ".join(taken.reasons) or "the line runs a script"
             yield Call(name, {"args": UNKNOWN, "paths": UNKNOWN}, doubt, False)
@@ -81,15 +93,16 @@ def _of_line(
 class _Adapted(dict):  # type: ignore[type-arg]
     """The arguments of a command; those that need the file system are computed when a rule reads them."""
 
-    def __init__(self, given: Mapping[str, Any], match: Match, live: bool) -> None:
+    def __init__(self, given: Mapping[str, Any], match: Match, live: bool, has_run: bool) -> None:
         super().__init__({name: value for name, value in given.items() if name != "command"})
         self._match = match
         self._live = live
+        self._has_run = has_run
 
     def __missing__(self, name: str) -> Any:
         if name not in _ADAPTED or not (self._live or name in ("args", "paths")):
             raise KeyError(name)
-        self[name] = value = _known(self._match.value(name))
+        self[name] = value = _known(self._match.value(name, self._has_run))
         return value
 
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 REMEDY = "run it as one simple command"
 # The shell that reads a line if nobody says another.
 OF_SYSTEM = POSIX if os.name != "nt" else WINDOWS
-# With these a program only shows what it would do, or makes little of a failure.
-_DRY = ("--dry-run", "--help", "--version", "--collect-only", "--co", "--list", "--no-run", "--just-print", "--recon")
-_DRY_OF_MAKE = frozenset("nqthvi")
 
 
 class Match(Record):
@@ -45,17 +42,20 @@ class Match(Record):
     is_plain: bool
     at: int = 1
 
-    def value(self, name: str) -> object:
+    def value(self, name: str, has_run: bool = False) -> object:
         """The value of ``$args``, ``$paths``, ``$branch``, ``$head`` or ``$tree``; None if it is not known.
 
-        In the two lists, None stands for words or paths that only the shell knows. Only ``tree`` calls git.
+        In the two lists, None stands for words or paths that only the shell knows. Only ``tree`` calls git. Before the
+        line runs, what it changes before the command is not known; if it ``has_run``, what it changed after it.
         """
         if name == "args":
             return self.args
         if name == "paths":
             return paths_of(self.command.parts[self.at :], self.command.targets, self.command.folder)
-        if name not in FACTS or name in self.command.unsettled:
+        if name not in FACTS or name in (self.command.passing if has_run else self.command.unsettled):
             return None
+        if name == "tree":
+            return self.tree()
         from skills.lib.guard import worktree
 
         folder = shell_git.folder_of(self.command.words, self.command.folder)
@@ -65,7 +65,14 @@ class Match(Record):
             is_push = self.at > 1 and self.command.words[self.at - 1] == "push"
             pushed = shell_git.pushed_branch(self.args) if is_push else ""
             return worktree.branch(folder) if pushed == "" else pushed
-        return worktree.head(folder) if name == "head" else worktree.tree(folder)
+        return worktree.head(folder)
+
+    def tree(self) -> str | None:
+        """The content of the working tree that the command works in, as it is now."""
+        from skills.lib.guard import worktree
+
+        folder = shell_git.folder_of(self.command.words, self.command.folder)
+        return worktree.tree(folder) if folder else None
 
 
 class ShellLine(Record):
@@ -190,7 +197,9 @@ def match(command: SimpleCommand, rule: Sequence[str]) -> Match | None:
     has_all = all(_has_option(args, word) for word in rule[1:] if word[:1] == "-")
     if not has_all and None not in args:
         return None
-    is_plain = has_all and command.is_plain and not _is_dry(name, args)
+    from skills.lib.guard import shell_evidence  # few lines match a rule
+
+    is_plain = has_all and command.is_plain and shell_evidence.shows(name, args, rule)
     return Match(command, args, has_all, is_plain, 1 if skipped else at)
 
 
@@ -209,11 +218,3 @@ def _has_option(args: Sequence[str | None], option: str) -> bool:
     if option[:2] == "--":
         return any(len(word) > 2 and option.startswith(word) for word in given)
     return set(option[1:]) <= set("".join([word[1:] for word in given if word[:2] != "--"]))
-
-
-def _is_dry(name: str, args: Sequence[str | None]) -> bool:
-    if name in ("make", "gmake"):
-        clusters = [word for word in args if word and word[:1] == "-" and word[:2] != "--"]
-        if any(_DRY_OF_MAKE & set(cluster) for cluster in clusters) or "--ignore-errors" in args:
-            return True
-    return any(word is None or word.startswith(_DRY) for word in args)

@@ -21,9 +21,14 @@ if TYPE_CHECKING:
 FACTS = frozenset(("branch", "head", "tree"))
 _NOTHING: frozenset[str] = frozenset()
 # Variables that make a test of another thing, or none.
-_BENDING = frozenset("PATH MAKEFLAGS PYTEST_ADDOPTS".split())
+_BENDING = (
+    *("PATH", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "PYTEST_ADDOPTS", "npm_config_", "NPM_CONFIG_", "TOXENV"),
+    *("TOX_SKIP", "NOXSESSION", "GOFLAGS"),
+)
 # These write files that may be run next.
 _WRITERS = frozenset("tee cp mv ln install curl wget dd rsync".split())
+# The files in which programs find what they are asked to do.
+_TASKS = frozenset(("makefile", "gnumakefile", "justfile", ".justfile", "rakefile", "taskfile.yml"))
 # Where a redirection leads that writes no file.
 _NO_FILES = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 
@@ -34,7 +39,8 @@ class SimpleCommand(Record):
     ``words`` has None for what only the shell knows: one word, several or none. ``folder`` is where it runs, "" if that
     is not known. ``exit`` is "own" if the exit code of the line is this command's, "zero" if the exit code 0 of the
     line means that this command ended with 0, else "". ``is_plain`` is False if it may be another program than its name
-    says. ``unsettled`` has those of branch, head and tree that the line may change before the command runs.
+    says. ``unsettled`` has those of branch, head and tree that the line may change before the command runs, ``passing``
+    those that it may change after it.
     """
 
     words: Sequence[str | None]
@@ -44,6 +50,7 @@ class SimpleCommand(Record):
     exit: str
     is_plain: bool
     unsettled: frozenset[str]
+    passing: frozenset[str] = _NOTHING
 
     def result_exit(self, exit_code: int | None) -> int | None:
         """The exit code of this command, from that of the line; None if it is not known."""
@@ -61,8 +68,11 @@ class Commands:
         self.changed: frozenset[str] = _NOTHING
         self.found: list[SimpleCommand] = []
         self.is_bent = False
+        self.may_end: str | None = None
+        self.later: list[tuple[int, frozenset[str]]] = []
         self.moves = False
         self.written: set[str] = set()
+        self.links: set[str] = set()
 
     def all(self) -> tuple[SimpleCommand, ...]:
         """The commands of the line, in their order."""
@@ -77,10 +87,10 @@ class Commands:
                 self.folder = saved.pop() if saved else ""
             elif not isinstance(item, str):
                 self._add(item, exits.get(id(item), ""))
-        commands = self.found
+        commands = self._with_passing()
         if self.reader.structured or is_joined:
             # The commands of a loop run again, and those in the background at any time.
-            commands = [_changed(one, unsettled=self.changed) for one in commands]
+            commands = [_changed(one, unsettled=self.changed, passing=self.changed) for one in commands]
             if self.moves:
                 commands = [_changed(one, folder="") for one in commands]
         if self.is_bent:
@@ -91,14 +101,16 @@ class Commands:
         """Add the programs that a command starts, and follow what it changes."""
         started = Started(raw.is_fed or raw.before == "|")
         for name, value in raw.sets:
-            self.is_bent = self.is_bent or name in _BENDING
             if name != "IFS" or [word.text for word in raw.words[:1]] != ["read"]:  # it holds for that word alone
                 started.setting(name, value)
         if raw.words:
             started.run(raw.words)
+        self.is_bent = self.is_bent or any(name.startswith(_BENDING) for name in started.variables)
         files = [(operator, word) for operator, word in raw.redirections if _is_file(operator, word)]
         targets = tuple([word for _, word in files])
-        folder = self.folder
+        folder, start = self.folder, len(self.found)
+        if self.may_end is not None:
+            exit_code = self.may_end and exit_code and "zero"
         for program in started.programs:
             folder = "" if _moves_inside(program) else folder
             words = (name_of(program.words[0]), *[_written(word) for word in program.words[1:]])
@@ -107,17 +119,22 @@ class Commands:
                 SimpleCommand(words, program.words, targets, folder, exit_of, program.is_plain, self.changed)
             )
             path = _path(program.words[0], folder)
-            if path in self.written:
-                started.doubt("it runs a file that the line writes")
+            if reason := self._of_written(program, path, folder):
+                started.doubt(reason)
             elif "/" in program.words[0].text and (path is None or is_shell_script(path)):
                 started.doubt("it runs a script", program.words)
-        for program in started.programs:
+        for at, program in enumerate(started.programs, start):
+            changes = _NOTHING if raw.before == "|" and base(program.words[0].text) == "tee" else _changes(program)
+            self.later.append((at, changes))
             self.changed |= _changes(program)
+            self._end(program)
             self._move(program, raw)
             self._note(program, folder)
-        written = [word for operator, word in files if operator[0] != "<" or operator == "<>"]
-        self.written.update(path for path in paths_of((), written, folder) if path)
-        self.changed |= {"tree"} if written else _NOTHING
+        outputs = [word for operator, word in files if operator[0] != "<" or operator == "<>"]
+        self.written.update(path for path in paths_of((), outputs, folder) if path)
+        if outputs:
+            self.changed |= {"tree"}
+            self.later.append((start, frozenset(("tree",))))
         self._doubt(started, folder)
 
     def _doubt(self, started: Started, folder: str) -> None:
@@ -127,13 +144,54 @@ class Commands:
             elif not _activates(script, folder):
                 self.scripts.append((name_of(script[0]), *[_written(word) for word in script[1:]]))
 
+    def _with_passing(self) -> list[SimpleCommand]:
+        """The commands, each with what the ones after it may change; a log that ``tee`` writes does not count."""
+        changes = [_NOTHING] * (len(self.found) + 1)
+        for at, one in self.later:
+            changes[at] |= one
+        commands = list(self.found)
+        for at in range(len(commands) - 1, -1, -1):
+            commands[at] = _changed(commands[at], passing=changes[at + 1]) if changes[at + 1] else commands[at]
+            changes[at] |= changes[at + 1]
+        return commands
+
+    def _end(self, program: Program) -> None:
+        """Note a command after which the shell may run nothing, with the exit code 0 unless another is written out."""
+        name, words = base(program.words[0].text), [word.text for word in program.words[1:]]
+        is_unread = name == "set" and any(word[:1] == "-" and "n" in word for word in words)
+        if is_unread or "noexec" in words or name == "logout" or (name == "exec" and words):
+            self.may_end = ""
+        elif name in ("exit", "return"):
+            is_failure = len(words) == 1 and words[0].isdigit() and int(words[0]) % 256 != 0
+            self.may_end = "failing" if is_failure and self.may_end != "" else ""
+
     def _note(self, program: Program, folder: str) -> None:
         """Note the files that a program writes, and whether it changes what a name means."""
         name = base(program.words[0].text)
         if name in _WRITERS:
             self.written.update(path for path in paths_of(program.words[1:], (), folder) if path)
-        if name in ("export", "declare", "typeset", "readonly"):
-            self.is_bent = self.is_bent or any(w.head.partition("=")[0] in _BENDING for w in program.words[1:])
+        if name == "ln":
+            operands = [text for word in program.words[1:] if (text := text_of(word)) and text[:1] != "-"]
+            places = [operands[-1], os.path.basename(operands[-1].rstrip("/"))] if operands else []
+            self.links.update(os.path.normpath(os.path.join(folder, place)) for place in places)
+
+    def _of_written(self, program: Program, path: str | None, folder: str) -> str:
+        """Why a program may run, or reach, what an earlier command of the line wrote; "" if it does not."""
+        name = base(program.words[0].text)
+        if path in self.written:
+            return "it runs a file that the line writes"
+        if not self.written or name in programs.LOOKING:
+            return ""
+        if name == "git" and _changes(program) and any("/.git/" in one for one in self.written):
+            return "git may run a file that the line writes"
+        paths = [one for one in paths_of(program.words[1:], (), folder) if one]
+        if name in programs.MANY:
+            made = [one for one in self.written if os.path.basename(one).lower() in _TASKS]
+            if made or not self.written.isdisjoint(paths):
+                return f"{name} may read a file that the line writes"
+        if any(one.startswith(f"{link}/") for link in self.links for one in _unresolved(program.words[1:], folder)):
+            return "it follows a link that the line makes"
+        return ""
 
     def _move(self, program: Program, raw: Raw) -> None:
         """Follow ``cd``."""
@@ -163,6 +221,12 @@ def _path(word: Word, folder: str) -> str | None:
         return ""
     text = os.path.expanduser(word.text) if word.tilde else word.text
     return os.path.realpath(os.path.join(folder, text)) if folder or os.path.isabs(text) else None
+
+
+def _unresolved(words: Sequence[Word], folder: str) -> list[str]:
+    """The paths that words may name, without a link followed; a slash at the end stays."""
+    texts = [word.text for word in words if word.text]
+    return [os.path.normpath(os.path.join(folder, text)) + ("/" if text[-1:] == "/" else "") for text in texts]
 
 
 def _activates(script: Sequence[Word], folder: str) -> bool:

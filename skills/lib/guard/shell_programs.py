@@ -131,6 +131,13 @@ OPAQUE = frozenset(
     " vim vi nvim ex ed emacs nix-shell start call iex invoke-expression start-process start-job wsl rlwrap dbus-launch"
     " timeit pdb ipython command_not_found_handle foreman honcho mshta wscript cscript rundll32 forfiles".split()
 )
+# Each starts a program that one of its words names; which of them is not read here.
+STARTERS = frozenset(
+    "prlimit setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 capsh choom runcon uclampset coresched numactl"
+    " cgexec systemd-inhibit systemd-cat dbus-run-session eatmydata faketime torsocks torify proxychains proxychains4"
+    " sshpass ssh-agent valgrind perf catchsegv gosu su-exec tini dumb-init cpulimit logsave fakechroot sem daemonize"
+    " dotenvx doppler op chamber aws-vault envdir envchain chpst softlimit setlock pv".split()
+)
 # The endings of scripts that a shell reads.
 SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".csh", ".command", ".ps1")
 # The beginnings of options that hand a command to a program.
@@ -149,8 +156,7 @@ HANDING = {
     "man": ("-P", "--pager", "-H", "--html"),
     "less": ("+",),
     "more": ("+",),
-    "make": ("--eval", "--ev", "SHELL="),
-    "gmake": ("--eval", "--ev", "SHELL="),
+    **dict.fromkeys(("make", "gmake"), ("--eval", "--ev", "SHELL=", ".SHELLFLAGS", ".DEFAULT_GOAL", "MAKEFILES=")),
     "wget": ("-e", "--execute", "--use-askpass"),
     "sqlite3": ("-cmd", "--cmd", ".s", "-init"),
     "mapfile": ("-C",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.guard import shell_programs as programs
 from skills.lib.guard import shell_sed
 from skills.lib.guard.shell_starts import DOUBT, RUN, VALUE, VARIABLE, given
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 # Each of find's words may begin a command.
 _MOST_OF_FIND = 500
+# So many options with values, and other operands, stand before the program that a starter starts.
+_MOST_OF_STARTER = 8
 # What trap takes in the place of a line.
 _NO_LINES = ("-", "", "-p", "-l")
 _EXECS = ("-exec", "-execdir", "-ok", "-okdir")
@@ -27,6 +30,12 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
         yield from _sed(words)
     elif name in ("awk", "gawk", "mawk"):
         yield from _awk(words)
+    elif name in programs.STARTERS:
+        operands = [at for at, word in enumerate(words) if at and word.text[:1] != "-"]
+        yield from [(RUN, "", words[at:]) for at in operands[:_MOST_OF_STARTER]]
+    elif name in ("make", "gmake"):
+        if any(word.text[:1] == "-" and word.text[1:2] != "-" and "E" in word.text for word in words[1:]):
+            yield DOUBT, f"an option of {name} holds a rule", ()
     elif name in ("tar", "gtar", "bsdtar"):
         # The first word may be a bundle of options without a dash.
         if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":

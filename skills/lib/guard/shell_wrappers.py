@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # So many wrappers in one another, and programs in one command, nobody writes.
 _DEEPEST, _MOST = 8, 50
-_STEERING = frozenset("ENV SHELL PROMPT_COMMAND HOME PWD".split())
+_STEERING = frozenset("ENV SHELL PROMPT_COMMAND HOME PWD CDPATH".split())
 _INPUTS = ("-f", "-f-", "=-", "/dev/stdin", "/dev/fd/0")
 _NAME_SIGNS = frozenset("_-./+@:,~[]")
 
@@ -44,6 +44,7 @@ class Started:
         self.is_fed = is_fed
         self.programs: list[Program] = []
         self.doubts: list[tuple[str, tuple[Word, ...]]] = []
+        self.variables: list[str] = []
         self._depth = 0
 
     def doubt(self, reason: str, script: Sequence[Word] = ()) -> None:
@@ -129,6 +130,7 @@ class Started:
 
     def setting(self, name: str, value: Word) -> None:
         """Note what a variable that is set makes of other words: some hold a command line."""
+        self.variables.append(name)
         if name.endswith(programs.LINES) and not name.startswith("GIT_SSH") and name != "PROMPT_COMMAND":
             self.embedded(value, f"the variable {name} holds a command")
         elif name.startswith(programs.STEERING) or name in _STEERING:

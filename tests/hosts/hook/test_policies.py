@@ -78,6 +78,34 @@ def test_a_result_that_never_came_leaves_unknown_what_the_call_may_have_changed(
     assert host.ask("Bash", command="git push") == SILENT
 
 
+def test_content_that_a_line_edits_after_its_tests_is_not_tested(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.ask("Bash", command="make test && sed -i s/one/two/ a.py") == SILENT
+    (host.project / "a.py").write_text("two\n")
+    assert host.tell_result("Bash", {"command": "make test && sed -i s/one/two/ a.py"}) == SILENT
+    assert host.denied("git push").startswith("look first: tests.at is not known yet")
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_content_that_a_line_leaves_as_it_was_is_tested(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.shell("make fmt && make test && make lint") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_content_that_is_edited_while_the_tests_run_is_not_tested(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.ask("Bash", command="make test") == SILENT
+    tests = {"tool_name": "Bash", "tool_input": {"command": "make test"}, "tool_use_id": f"toolu_{host.calls}"}
+    assert host.ask("Edit", file_path="a.py") == SILENT
+    (host.project / "a.py").write_text("two\n")
+    assert host.tell_result("Edit", {"file_path": "a.py"}) == SILENT
+    ended = {"hook_event_name": "PostToolUse", "tool_response": {"stdout": "", "stderr": "", "interrupted": False}}
+    assert host.tell({**tests, **ended}) == SILENT
+    assert host.denied("git push").startswith("look first: tests.at is not known yet")
+
+
 def test_a_dry_run_is_no_evidence(tmp_path: Path) -> None:
     host = Guarded(tmp_path)
     assert host.shell("make test -n") == SILENT

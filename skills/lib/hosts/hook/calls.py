@@ -39,8 +39,8 @@ class Arguments(dict):  # type: ignore[type-arg]
         return self[name]
 
 
-def of_event(event: Event, policy: Policy) -> list[Call]:
-    """The calls of an event that the policy has rules for."""
+def of_event(event: Event, policy: Policy, has_run: bool = False) -> list[Call]:
+    """The calls of an event that the policy has rules for, before or after they ran."""
     meant = tools.meanings(event.host, event.tool, event.given)
     mcp = [rule for rule in policy.tools if rule.startswith("mcp(") and tools.is_mcp_call(rule, event.host, event.tool)]
     names = dict.fromkeys([*sorted(meant - {SHELL}), *mcp, event.tool])
@@ -49,7 +49,8 @@ def of_event(event: Event, policy: Policy) -> list[Call]:
     found = [Call(name, Arguments(given, event.folder)) for name in names if name in policy.tools]
     if event.command:
         arguments = Arguments({**event.given, "command": _line(event)}, event.folder)
-        of_line = calls_of(policy, SHELL, arguments, event.folder, shell=tools.shell_of(event.host, event.tool))
+        shell = tools.shell_of(event.host, event.tool)
+        of_line = calls_of(policy, SHELL, arguments, event.folder, shell=shell, has_run=has_run)
         found += [one for one in of_line if one.rule != SHELL or SHELL in policy.tools]
     return found
 

@@ -3,7 +3,8 @@
 Records of the file of facts that have a ``kind`` are of the hook, the others are changes of the guard:
 
     policy    the file, its root and the checksum of its text; the first record
-    admitted  a call, with what it makes UNKNOWN until its result comes
+    admitted  a call, with what it makes UNKNOWN until its result comes, and the content of the working tree where the
+              line may change it after a command that counts
     ended     the result of that call came
     look      a call was answered by "look first": its rule, the places, the tools that show them
     tree      the content of the working tree when a place was written that an edit makes UNKNOWN
@@ -89,8 +90,9 @@ class Evidence:
         allowed = [answer for answer in answers if isinstance(answer, Allow)]
         changes = [change for answer in allowed for change in answer.changes]
         reported = next((answer.reported for answer in allowed if answer.reported is not None), None)
-        tools = [one.rule for one in calls]
-        return Allow((), reported), [{"kind": "admitted", "call": call, "tools": tools, "forgets": forgets}, *changes]
+        admitted: Record = {"kind": "admitted", "call": call, "tools": [one.rule for one in calls], "forgets": forgets}
+        trees = {str(at): one.tree_now() for at, one in enumerate(calls) if one.tree_now and one.is_evidence}
+        return Allow((), reported), [{**admitted, "trees": trees} if trees else admitted, *changes]
 
     def _decided(self, one: Call, key: str) -> Allow | Deny | Look:
         """The answer to one call; a call that is only possible must be told apart first."""
@@ -143,6 +145,7 @@ class Evidence:
         key = self._admitted_key(call, calls)
         self.guard = Guard([self.policy], self._known(but=key), folder=self.source.root)
         changes: list[Record] = []
+        self._settle_trees(calls, key)
         for number, one in enumerate(calls):
             changes += self._learned(one, f"{key}#{number}", result)
         written = [change for change in changes if "at" in change]
@@ -153,6 +156,23 @@ class Evidence:
         self._keep_tree([change["at"] for change in written], calls)
         if self.facts.is_long:
             self._shorten()
+
+    def _settle_trees(self, calls: Sequence[Call], key: str) -> None:
+        """Tell on which content a command ran: one that was edited meanwhile is not known.
+
+        A line that may change it after the command has changed nothing if the content is what it was before.
+        """
+        records = self.facts.records
+        at = next((at for at, one in enumerate(records) if one.get("kind") == "admitted" and one["call"] == key), None)
+        begun: Record = {} if at is None else records[at]
+        later = [] if at is None else [one for one in records[at + 1 :] if one.get("kind") in ("admitted", "ended")]
+        is_edited = any(tool in _EDITS for one in later for tool in one["tools"])
+        for number, one in enumerate(calls):
+            before = begun.get("trees", {}).get(str(number))
+            if isinstance(one.arguments, dict) and is_edited:
+                one.arguments["tree"] = UNKNOWN
+            elif isinstance(one.arguments, dict) and before and one.tree_now and one.tree_now() == before:
+                one.arguments["tree"] = before
 
     def keep(self, changes: list[Record], about: Record) -> None:
         """Keep changes that the guard has made already, with a record of what they come from."""

@@ -64,7 +64,7 @@ def learn(event: Event, statuses: Sequence[Status]) -> None:
         result.value["exit"] = _exit_of_gateway(event)
     for source in concerned:
         policy = policies.load(source)
-        meant = calls.of_event(event, policy)
+        meant = calls.of_event(event, policy, has_run=True)
         if meant:
             with facts.Facts(source.facts) as opened:
                 Evidence(source, policy, opened).learn(meant, key, result)
