@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ import time
 
 from skills.lib import compact_json
 from skills.lib.errors import EnvironmentProblem, RefusedError
+from skills.lib.gateway import strays
 from skills.lib.gateway.places import is_below
 from skills.lib.gateway.specs import Limits, is_windows
 from skills.lib.git import kill
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 # Put before an argument list that has limits which the process must set on itself.
 _SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "limited.py")
-# A variable by which what a process has started is found, wherever it has moved.
-MARK = "LOCKSTEP_GATEWAY_RUN"
 # How long (seconds) output is still read after the process has ended.
 _AFTER_END = 0.3
 _AT_ONCE = 1 << 16
@@ -119,7 +117,7 @@ def run(
     """
     processes.end(project, _NOTED, orphans=True)
     # A gateway that is called by a script of another keeps the mark of that one too.
-    marked = {**environment, MARK: os.environ.get(MARK, "")[:1_000] + os.urandom(12).hex()}
+    marked = {**environment, strays.MARK: os.environ.get(strays.MARK, "")[:1_000] + os.urandom(12).hex()}
     begin = time.monotonic()
     output, errors = _Kept(limits.output), _Kept(limits.output)
     with tempfile.TemporaryFile() as given:
@@ -144,7 +142,7 @@ def run(
         note = processes.note(project, _NOTED, process.pid)
         code = _watch(process, begin + limits.seconds, output, errors)
     finally:
-        _end(process, marked[MARK])
+        _end(process, marked[strays.MARK])
         processes.forget(note)
     is_cut = output.is_cut or errors.is_cut
     printed = output.count + errors.count
@@ -197,36 +195,9 @@ def _watch(process: subprocess.Popen[bytes], deadline: float, output: _Kept, err
 def _end(process: subprocess.Popen[bytes], mark: str) -> None:
     """Kill the process group, and on Linux also what has left the group."""
     kill(process)
-    for _ in range(20):
-        strays = _marked(mark)
-        for pid in strays:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if not strays:
-            break
-        time.sleep(0.01)
+    strays.end(mark)
     for stream in (process.stdout, process.stderr):
         if stream is not None:
             stream.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(1)
-
-
-def _marked(mark: str) -> list[int]:
-    """The processes of this user that have the mark in their environment; none where /proc does not show it."""
-    if not sys.platform.startswith("linux"):
-        return []
-    found, wanted = [], f"{MARK}={mark}".encode()
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
-                if wanted in file.read(1 << 20) and not _has_ended(name):
-                    found.append(int(name))
-    return found
-
-
-def _has_ended(pid: str) -> bool:
-    """True for a process that has ended and that its parent has not asked about."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[:1] == [b"Z"]
-    return True

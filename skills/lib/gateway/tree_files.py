@@ -161,9 +161,14 @@ def replacing(place: Place, mode: int = 0o666) -> Iterator[int]:
             raise
 
 
-def write(path: str, data: bytes) -> None:
-    """Write a file at a resolved path, whole or not at all; missing folders are made."""
-    with opened(path, make=True) as place, replacing(place) as file:
+def write(path: str, data: bytes, mode: int | None = None) -> None:
+    """Write a file at a resolved path, whole or not at all; missing folders are made.
+
+    It gets the permissions ``mode``, or those of every new file.
+    """
+    with opened(path, make=True) as place, replacing(place, 0o666 if mode is None else mode) as file:
+        if mode is not None and hasattr(os, "fchmod"):
+            os.fchmod(file, mode)
         left = memoryview(data)
         while left:
             left = left[os.write(file, left) :]

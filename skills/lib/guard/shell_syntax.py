@@ -24,12 +24,16 @@ _CALCULATING = frozenset("-eq -ne -lt -le -gt -ge -v -R =~".split())
 
 
 class Raw:
-    """A simple command as it is written: words, the variables set before it, redirections, and what it is joined by."""
+    """A simple command as it is written: words, the variables set before it, redirections, and what it is joined by.
+
+    ``descriptors`` has the number before each redirection, or "".
+    """
 
     __slots__ = (
         "after",
         "before",
         "closed",
+        "descriptors",
         "is_fed",
         "is_negated",
         "is_split",
@@ -44,6 +48,7 @@ class Raw:
         self.words: list[Word] = []
         self.sets: list[tuple[str, Word]] = []
         self.redirections: list[tuple[str, Word]] = []
+        self.descriptors: list[str] = []
         self.is_fed = self.is_negated = self.is_split = self.closed = False
 
 
@@ -59,6 +64,7 @@ class Reader(Scanner):
         self.structured = False
         self._nested = 0
         self._documents: list[tuple[str, bool, bool]] = []
+        self._descriptor = ""
 
     def read(self, closing: str = "") -> None:
         """Read commands up to the end, or to the closing parenthesis. Raises Unclear."""
@@ -95,6 +101,9 @@ class Reader(Scanner):
         else:
             operator = next(one for one in _CONTROLS if self.line.startswith(one, self.at))
         self.at += len(operator)
+        if operator == "|&" and command.words:
+            command.redirections.append((">&", Word("1")))
+            command.descriptors.append("2")
         is_empty = not (command.words or command.closed or command.redirections or command.sets)
         self._end(command, operator)
         if operator == "\n":
@@ -180,6 +189,8 @@ class Reader(Scanner):
         command.is_fed = command.is_fed or operator[0] == "<"
         command.is_split = command.is_split or operator[0] == "&"
         command.redirections.append((operator, word))
+        command.descriptors.append(self._descriptor)
+        self._descriptor = ""
 
     def _read_documents(self) -> None:
         """Read the here-documents that begin on this line; a shell expands those whose end is not quoted."""
@@ -207,6 +218,7 @@ class Reader(Scanner):
         follows = self.line[self.at : self.at + 1]
         if follows in ("<", ">") and not word.quoted:
             if word.text.isdigit():
+                self._descriptor = word.text
                 return
             if word.text[:1] == "{" and word.text[-1:] == "}":
                 raise Unclear("a variable takes the number of a file")

@@ -1,0 +1,32 @@
+"""The tools of an agent: functions without a framework, and the same for LangChain, which is imported when asked for.
+
+Files are read and written in a project alone; ``shell`` runs programs without a shell. What a tool cannot do it says
+by a LockstepError: what was wrong, what is valid, what to try.
+"""
+
+from __future__ import annotations
+
+from skills.lib.agent.tools.catalog import essential_tools, project_tools
+from skills.lib.agent.tools.tool import Result, Tool
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from langchain_core.tools import BaseTool
+
+__all__ = ["Result", "Tool", "essential_tools", "essentials_of", "of", "project_tools"]
+
+
+def of(project: str, home: str = "", *, readable: Sequence[str] = (), inherit: Sequence[str] = ()) -> list[BaseTool]:
+    """``project_tools`` for LangChain. A reader has the metadata ``{"reads": True}``."""
+    from skills.lib.agent.tools.langchain_tools import adapted
+
+    return [adapted(tool) for tool in project_tools(project, home, readable=readable, inherit=inherit)]
+
+
+def essentials_of(home: str, run: str) -> list[BaseTool]:
+    """``essential_tools`` of a run for LangChain; ``abort`` has the metadata ``{"ends": True}``."""
+    from skills.lib.agent.tools.langchain_tools import adapted
+
+    return [adapted(tool) for tool in essential_tools(home, run)]

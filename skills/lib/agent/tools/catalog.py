@@ -1,0 +1,34 @@
+"""The tools of a session as data, without a framework: those of a project, and those of a run."""
+
+from __future__ import annotations
+
+from skills.lib.agent.tools import reading, searching, shell, todos, writing
+from skills.lib.agent.tools.workspace import Workspace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.agent.tools.tool import Tool
+
+
+def project_tools(
+    project: str, home: str = "", *, readable: Sequence[str] = (), inherit: Sequence[str] = ()
+) -> list[Tool]:
+    """The tools ``read``, ``search``, ``write``, ``edit`` and ``shell`` of one session in a project.
+
+    ``home`` is the folder of the ledger; ``readable`` are folders that may be read and not written, such as that of the
+    skill; ``inherit`` names variables that programs get beside the usual ones. Raises LockstepError.
+    """
+    files = Workspace(project, home, readable)
+    return [
+        reading.tool(files),
+        searching.tool(files),
+        *writing.tools(files),
+        shell.tool(files, inherit=inherit),
+    ]
+
+
+def essential_tools(home: str, run: str) -> list[Tool]:
+    """The tools ``abort``, ``todowrite`` and ``todoread`` of a run, which every step offers."""
+    return todos.tools(home, run)

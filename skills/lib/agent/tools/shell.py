@@ -1,0 +1,114 @@
+"""The tool ``shell``: programs run by their argument lists, without a shell, in the project and within limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from skills.lib.agent.tools import command_lines, supervisor
+from skills.lib.agent.tools.command_lines import READ, SAME, Part
+from skills.lib.agent.tools.tool import Result, Tool
+from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.gateway import GatewayResult, processes, strays, variables
+from skills.lib.gateway.specs import Limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from skills.lib.agent.tools.workspace import Workspace
+
+# Of each stream so many bytes are kept; beside what a user has at the start, so many processes may run (not for root).
+LIMITS = Limits(seconds=120, output=20_000, processes=1_000)
+# What a call may ask for (seconds).
+LONGEST = 600
+# By this a command of Lockstep knows that an agent runs it, and leaves to people what is theirs.
+_AGENT = {"LOCKSTEP_AGENT": "1"}
+
+
+def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ()) -> Tool:
+    """The tool ``shell`` of a workspace; ``inherit`` names more variables of the session that its programs get."""
+
+    def shell(command: str, timeout: int = 0) -> Result:
+        given = Limits(**{**limits.fields(), "seconds": timeout or limits.seconds})  # type: ignore[arg-type]
+        return _run(files, command, given, inherit)
+
+    return Tool(
+        name="shell",
+        about=(
+            "Run a command in the project: a program with its arguments, or several joined by |. There is no shell: "
+            "no &&, ; or $(…), no variables. Files may be redirected (<, >, >>, 2>&1)."
+        ),
+        parameters={
+            "command": {"type": "string", "minLength": 1, "description": "The command line."},
+            "timeout": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": LONGEST,
+                "description": f"After so many seconds it is ended; default {limits.seconds:.0f}.",
+            },
+        },
+        required=("command",),
+        run=shell,
+    )
+
+
+def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str]) -> Result:
+    parts = command_lines.read_line(command, files.project)
+    about = {
+        "caller": os.getpid(),
+        "strays": str(strays.__file__),
+        "parts": [_prepared(files, part) for part in parts],
+    }
+    environment = variables.environment(inherit, _AGENT, {}, processes.search_path(files.project, own=True))
+    ended = processes.run(
+        [sys.executable, "-I", "-S", str(supervisor.__file__)],
+        files.project,
+        environment,
+        limits,
+        json.dumps(about).encode(),
+        files.project,
+    )
+    result = GatewayResult(
+        command="shell",
+        argv=parts[0].argv,
+        exit=ended.exit,
+        output=ended.output.decode("utf-8", "replace"),
+        errors=ended.errors.decode("utf-8", "replace"),
+        is_cut=ended.is_cut,
+        printed=ended.printed,
+        seconds=ended.seconds,
+    )
+    return Result(result.text(), {"exit": result.exit, "output": result.output, "errors": result.errors})
+
+
+def _prepared(files: Workspace, part: Part) -> dict[str, Any]:
+    """A program with its path, and its redirections with resolved paths."""
+    redirections = [
+        (one.descriptor, one.kind, one.target if one.kind == SAME else _file(files, one.kind, one.target))
+        for one in part.redirections
+    ]
+    return {"argv": list(part.argv), "program": _program(files, part.argv[0]), "redirections": redirections}
+
+
+def _file(files: Workspace, kind: str, target: str) -> str:
+    if target == os.devnull:
+        return target
+    return files.to_read(target) if kind == READ else files.to_write(target)
+
+
+def _program(files: Workspace, name: str) -> str:
+    """The path of a program. Raises UsageError for what only a shell does, and EnvironmentProblem if there is none."""
+    try:
+        return processes.program(name, files.project, processes.search_path(files.project, own=True))
+    except EnvironmentProblem:
+        if name in command_lines.BUILTINS:
+            raise UsageError(
+                f"{name} is of a shell, and no shell runs this command", remedy=command_lines.BUILTINS[name]
+            ) from None
+        where = "in the project" if "/" in name else "on PATH"
+        raise EnvironmentProblem(
+            f"there is no program {name:.200} {where}", remedy="which -a says where programs are; ask for another way"
+        ) from None
