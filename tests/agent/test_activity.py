@@ -54,6 +54,7 @@ def test_what_was_noted_is_read_in_order_by_turn_kind_and_id(path: str) -> None:
         assert [row.kind for row in activity.rows("one", after=first)] == ["call", "model"]
         assert activity.count("one", turn=1, kind="model") == 1
         assert activity.count("one", kind="model") == 2
+        assert activity.count("one", kind="model", until=first) == 1
         assert activity.count("nobody") == 0
         assert abs(rows[0].at - time.time()) < 60
 

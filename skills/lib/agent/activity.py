@@ -41,6 +41,8 @@ _IN_FILE = sorted([*_TABLES, "CREATE TABLE sqlite_sequence(name,seq)"])
 _COLUMNS = 'id, run, turn, "after", at, kind, visibility, data, sum'
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
 _LOCK_TIMEOUT = 10.0
+# The highest id that a row can have.
+_LARGEST = (1 << 63) - 1
 # No value is longer (bytes).
 _VALUE_LIMIT = 64 << 20
 
@@ -116,10 +118,10 @@ class Activity:
         where, values = _of(run, turn, kind)
         return list(self._read(f"{where} AND id>? ORDER BY id", (*values, after)))
 
-    def count(self, run: str, *, turn: int | None = None, kind: str | None = None) -> int:
-        """How many rows ``rows`` has."""
+    def count(self, run: str, *, turn: int | None = None, kind: str | None = None, until: int = _LARGEST) -> int:
+        """How many rows ``rows`` has, those up to the id ``until``."""
         where, values = _of(run, turn, kind)
-        [(count,)] = self._all(f"SELECT count(*) FROM activity WHERE {where}", values)  # noqa: S608  names of ours
+        [(count,)] = self._all(f"SELECT count(*) FROM activity WHERE {where} AND id<=?", (*values, until))  # noqa: S608  names of ours
         return int(count)
 
     def settled(self, runs: Collection[str], place: tuple[int, int], last: int, limit: int) -> list[Row]:
@@ -278,7 +280,7 @@ class Activity:
 
 def _check_numbers(**numbers: int) -> None:
     for name, value in numbers.items():
-        if type(value) is not int or not 0 <= value < 1 << 63:
+        if type(value) is not int or not 0 <= value <= _LARGEST:
             raise UsageError(f"{name} is {value!r:.80}", valid="a whole number of 0 or more")
 
 
