@@ -151,6 +151,20 @@ def test_explain_a_tool_without_a_rule(cli: Command, policy: Path) -> None:
     assert shown.err == "No rule with needs is about shell(git psh); did you mean shell(git push)?\n"
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["Bash", "command=ls"], "No rule with needs is about Bash; policies call it shell"),
+        (["shell", "cmd=git push"], "A call of shell has its line in command: "),
+        (["shell", "command=git status"], "No rule with needs is about this line"),
+    ],
+)
+def test_explain_says_why_no_rule_is_about_a_call(cli: Command, policy: Path, words: list[str], said: str) -> None:
+    shown = cli("policy", "explain", *words, "--policy", str(policy))
+    assert shown.out == "Allowed.\n"
+    assert shown.err.startswith(said)
+
+
 def test_replay(cli: Command, policy: Path, session: Path, snapshot: SnapshotAssertion) -> None:
     shown = cli("replay", "session.jsonl")
     assert shown.code == 0
@@ -213,7 +227,7 @@ def test_new_writes_the_policy_for_coding_projects(cli: Command, project: Path) 
     found = json.loads(checked.out)
     assert (checked.code, found["mode"], found["findings"]) == (0, "look", [])
     asked = cli("policy", "explain", "shell", "command=git push")
-    assert "shown or changed by shell(make test), shell(make check), shell(tox) and 9 more" in asked.out
+    assert "shown or changed by shell(make test), shell(make check), shell(tox) and 10 more" in asked.out
 
 
 def test_new_overwrites_no_policy(cli: Command, project: Path) -> None:

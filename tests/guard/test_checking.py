@@ -166,3 +166,40 @@ def test_a_host_that_says_nothing_of_a_tool() -> None:
     (finding,) = check(found, silent={"web": "it calls no hook for its web search"}, host="Codex")
     assert finding.name == "silent-host"
     assert finding.what == "Codex never shows page, which page == 1 reads: it calls no hook for its web search"
+
+
+@pytest.mark.parametrize(
+    "tool, meant",
+    [
+        ("Shell(git push)", "shell(git push)"),
+        ("shell (git push)", "shell(git push)"),
+        ("Bash(git push)", "shell(git push)"),
+        ("git push", "shell(git push)"),
+        ("shell(git push", "shell(git push)"),
+        ("mcp (github.merge)", "mcp(github.merge)"),
+        ("mcp()", "mcp(SERVER.TOOL)"),
+    ],
+)
+def test_a_name_that_is_no_tools(tool: str, meant: str) -> None:
+    (finding,) = check(of_data(tools={tool: {}}))
+    assert (finding.name, finding.remedy) == ("malformed-tool", f"write {meant}")
+
+
+def test_a_field_that_the_result_of_a_shell_does_not_have() -> None:
+    rules = {"shell(make test)": {"changes": {"passed": "result.exitcode == 0"}}, "call": {"needs": ["passed"]}}
+    (finding,) = check(of_data(tools=rules))
+    assert finding.name == "unknown-field"
+    assert finding.what == "the result of shell(make test) has no exitcode; did you mean exit?"
+
+
+@pytest.mark.parametrize(
+    "need, remedy",
+    [
+        ("a == open", "add it to the shows or changes of a tool; a text has quotes of its own: 'open'"),
+        ("a == TRUE", "write true"),
+        ("open", "add it to the shows or changes of a tool"),
+    ],
+)
+def test_a_word_that_may_be_a_text_or_a_constant(need: str, remedy: str) -> None:
+    findings = check(of_data(tools={"call": {"needs": [need]}, "show": {"shows": {"a": "result"}}}))
+    assert [finding.remedy for finding in findings] == [remedy]

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.guard.calls import calls_of
-from skills.lib.guard.decisions import Allow, strictest
+from skills.lib.guard.decisions import Allow
 from skills.lib.guard.guard import Guard
-from skills.lib.guard.whole_calls import answer_to
 from tests.guard.guarded import policy
 
 pytestmark = pytest.mark.req("G-07")
@@ -24,27 +22,19 @@ class Session:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.policy = policy(FILE.read_text(encoding="utf-8"), "lockstep.policy.yaml")
-        self.guard = Guard([self.policy], folder=str(folder))
+        self.guard = Guard([policy(FILE.read_text(encoding="utf-8"), "lockstep.policy.yaml")], folder=str(folder))
         self.why = ""
 
     def ask(self, line: str) -> str:
         """allow, look or deny."""
-        calls = calls_of(self.policy, "shell", {"command": line}, str(self.folder))
-        answer = strictest([answer_to(self.guard, call) for call in calls])
-        if isinstance(answer, Allow):
-            for call in calls:
-                self.guard.admit(call.rule)
-        else:
+        answer = self.guard.decide("shell", {"command": line})
+        if not isinstance(answer, Allow):
             self.why = f"{answer.reason} {' '.join(answer.tools)}"
         return type(answer).__name__.lower()
 
     def ran(self, line: str, code: int = 0) -> None:
         """The command was run, and ended with that exit code."""
-        for call in calls_of(self.policy, "shell", {"command": line}, str(self.folder)):
-            if call.is_evidence:
-                exit_of = call.exit_of(code) if call.exit_of else code
-                self.guard.learn(call.rule, call.arguments, code == 0, {"exit": exit_of, "output": ""})
+        self.guard.learn("shell", {"command": line}, True, {"exit": code, "output": ""})
 
     def git(self, *words: str) -> None:
         subprocess.run(["git", *words], cwd=self.folder, check=True, capture_output=True, timeout=30)
@@ -119,6 +109,25 @@ def test_a_part_of_the_tests_is_not_enough_and_spoils_nothing(session: Session) 
     assert session.ask("git push") == "allow"
     session.ran("pytest tests/test_one.py", code=1)
     assert session.ask("git push") == "deny"
+
+
+@pytest.mark.parametrize("line", ["python3 -m unittest -q", "python -m unittest", "python3.11 -m unittest discover -v"])
+def test_all_tests_of_unittest_are_enough(session: Session, line: str) -> None:
+    session.ran(line)
+    assert session.ask("git push") == "allow"
+    session.ran(f"{line} test_other", code=1)
+    assert session.ask("git push") == "deny"
+
+
+def test_some_tests_of_unittest_are_not_enough(session: Session) -> None:
+    session.ran("python3 -m unittest tests.test_one")
+    assert session.ask("git push") == "look"
+
+
+def test_the_worktree_itself_is_not_removed(session: Session) -> None:
+    for path in (".", "./", str(session.folder), f"{session.folder}/out/.."):
+        assert session.ask(f"rm -rf {path}") == "deny", path
+    assert "inside(%worktree, p)" in session.why
 
 
 @pytest.mark.parametrize("line", ["make test | tail -5", "make test; true", "make -n test", "echo make test"])

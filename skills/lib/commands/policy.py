@@ -11,14 +11,14 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Cell, Screen, counted
 from skills.lib.commands.queries import policies
 from skills.lib.errors import UsageError
-from skills.lib.guard.calls import SHELL, calls_of
+from skills.lib.guard.calls import SHELL, calls_of, is_line
 from skills.lib.guard.checking import Finding, check
 from skills.lib.guard.compiled import MODES
 from skills.lib.guard.decisions import Allow, strictest
 from skills.lib.guard.guard import Explained
 from skills.lib.guard.replaying import Replay
 from skills.lib.guard.whole_calls import answer_to
-from skills.lib.hosts.hook.tools import HOSTS
+from skills.lib.hosts.hook.tools import HOSTS, TABLE
 from skills.lib.hosts.known_hosts import KNOWN
 
 # The exit code if a policy has findings.
@@ -155,7 +155,7 @@ def explain(
     if shown is not answer:
         screen.say("The policy only reports (mode: report): the call is let through.")
     if not needs and word == "allow":
-        _say_no_rule(screen, tool, replay.policies)
+        _say_no_rule(screen, tool, given, replay.policies)
 
 
 def _why(need: Explained) -> str:
@@ -163,13 +163,26 @@ def _why(need: Explained) -> str:
     return reason + policies.told_by(need.tools)
 
 
-def _say_no_rule(screen: Screen, tool: str, found: Any) -> None:
-    """Say that no rule with needs is about the tool, and which name may have been meant."""
+def _say_no_rule(screen: Screen, tool: str, given: dict[str, Any], found: Any) -> None:
+    """Say that no rule with needs is about the call, and which name may have been meant."""
     from skills.lib.errors import did_you_mean, nearest
 
     names = [name for policy in found for name in policy.tools]
-    near = "" if tool in names or tool == SHELL else did_you_mean(nearest(tool, names))
-    screen.say(f"No rule with needs is about {tool}{near}")
+    canonical = next((name for name in TABLE if tool.lower() in (name, *_of_hosts(name))), "")
+    if is_line(tool, given):
+        screen.say("No rule with needs is about this line")
+    elif tool == SHELL:
+        screen.say("A call of shell has its line in command: lockstep policy explain shell command='git push'")
+    elif tool not in names and canonical and canonical != tool:
+        screen.say(f"No rule with needs is about {tool}; policies call it {canonical}")
+    else:
+        near = "" if tool in names else did_you_mean(nearest(tool, names))
+        screen.say(f"No rule with needs is about {tool}{near}")
+
+
+def _of_hosts(canonical: str) -> list[str]:
+    """What hosts call a tool, in small letters."""
+    return [name.lower() for names in TABLE[canonical].values() for name in names]
 
 
 def _arguments(words: tuple[str, ...]) -> dict[str, Any]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # What the shell adapter gives for a call of a shell rule.
 SHELL_ARGUMENTS = ("args", "paths", "branch", "head", "tree")
+# What the result of a shell call has.
+SHELL_RESULT = ("exit", "output")
 
 
 class Finding(Record):
@@ -93,8 +95,9 @@ class _Checker:
         rule = self.policy.rule(tool)
         if rule is None:
             return
-        if (tool.startswith(("shell(", "mcp(")) and not tool.endswith(")")) or tool in ("shell()", "mcp()"):
-            yield self.finding("malformed-tool", tool, rule.line, f"{tool} names no tool", "write shell(git push)")
+        meant = _meant_by(tool)
+        if meant:
+            yield self.finding("malformed-tool", tool, rule.line, f"{tool} names no tool", f"write {meant}")
         contradiction = ""
         for text, line, node, *_ in rule.needs:
             reason = self.never_true(text, node)
@@ -109,6 +112,11 @@ class _Checker:
             if [text, line, node] in rule.sinks and not any(one.untrusted for one in self.rules):
                 what = f"{tool} keeps text from outside off {text}, but no tool is untrusted"
                 yield self.finding("unused-sink", tool, line, what, "add `untrusted: true` to the tools that read it")
+        nodes = [(line, value) for _, line, _, value, *_ in _effects(rule)]
+        for line, field in [(line, field) for line, node in nodes for field in _fields_of_result(node)]:
+            if is_of_shell(tool) and field not in SHELL_RESULT:
+                what = f"the result of {tool} has no {field}{did_you_mean(nearest(field, SHELL_RESULT))}"
+                yield self.finding("unknown-field", tool, line, what, f"use one of {', '.join(SHELL_RESULT)}")
         for text, line, place, value, *_ in _effects(rule):
             yield from self.names(tool, line, value)
             yield from self.names(tool, line, ["list", parts(place)], f"the place {text}")
@@ -149,7 +157,7 @@ class _Checker:
             if not sources:
                 near = nearest(place, [told[1] for told in self.told])
                 what = f"no tool shows or changes {place}, which {text} reads{did_you_mean(near)}"
-                yield self.finding("unknown-place", tool, line, what, "add it to the shows or changes of a tool")
+                yield self.finding("unknown-place", tool, line, what, _remedy(place, node))
             elif sources == {tool}:
                 what = f"only {tool} itself shows or changes {place}, which it needs to know before"
                 yield self.finding("unknown-place", tool, line, what, "name the tool that shows it, or a start value")
@@ -165,6 +173,41 @@ class _Checker:
                 name = place_text(list(pattern))
                 what = f"no tool shows or changes {name}, which the value of {place} of {tool} reads"
                 yield self.finding("unknown-place", tool, line, what, f"a text has quotes of its own: \"'{name}'\"")
+
+
+def _meant_by(tool: str) -> str:
+    """The name that a name which is no tool's may mean; empty for one that may be a tool's."""
+    kind, bracket, rest = tool.partition("(")
+    words = rest.removesuffix(")").strip()
+    if kind in ("shell", "mcp") and words and rest.endswith(")"):
+        return ""
+    if bracket and kind.strip().lower() in ("shell", "mcp"):
+        example = "git push" if kind.strip().lower() == "shell" else "SERVER.TOOL"
+        return f"{kind.strip().lower()}({words or example})"
+    if bracket or len(tool.split()) > 1:
+        return f"shell({words or tool.strip()})"
+    return ""
+
+
+def _remedy(place: str, node: list[Any]) -> str:
+    """What to do about a place that no tool shows: a single word that is compared may be a text, or a constant."""
+    if place.lower() in ("true", "false", "null", "none"):
+        return f"write {place.lower()}"
+    told = "add it to the shows or changes of a tool"
+    return f"{told}; a text has quotes of its own: '{place}'" if place in _compared_words(node) else told
+
+
+def _compared_words(node: list[Any]) -> list[str]:
+    """The places of one name that an expression compares."""
+    sides = [node[1], *(part for _, part in node[2])] if node[0] == "cmp" else []
+    own = [one[2][0] for one in sides if one[0] == "get" and one[1] == ["root"] and len(one[2]) == 1]
+    return [word for word in own if isinstance(word, str)] + [w for part in parts(node) for w in _compared_words(part)]
+
+
+def _fields_of_result(node: list[Any]) -> list[str]:
+    """The fields of the result that an expression reads."""
+    own = [node[2][0]] if node[0] == "get" and node[1] == ["result"] and isinstance(node[2][0], str) else []
+    return own + [field for part in parts(node) for field in _fields_of_result(part)]
 
 
 def _effects(rule: Rule) -> list[list[Any]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import keyword
+import re
 import warnings
 from typing import Any
 
@@ -49,8 +50,24 @@ def parse(text: str) -> list[Any]:
             tree = ast.parse(_as_python(text).strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply or has odd characters"
-        raise ExpressionError(f"is no expression: {reason}") from None
+        raise ExpressionError(f"is no expression: {reason}", _hint(text)) from None
     return _Parser().node(tree, 0)
+
+
+# What other languages have, and what this one has in its place.
+_HINTS = (
+    (r"&&", "write and"),
+    (r"\|\|", "write or"),
+    (r"!(?!=)", "write not"),
+    (r"\?", "write A if C else B"),
+    (r"(?<![=!<>])=(?!=)", "compare with =="),
+)
+
+
+def _hint(text: str) -> str:
+    """What to write in place of what another language has; empty if it has nothing of the kind."""
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", text)
+    return next((remedy for pattern, remedy in _HINTS if re.search(pattern, bare)), "")
 
 
 def parse_place(text: str) -> list[Any]:

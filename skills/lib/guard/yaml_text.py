@@ -47,7 +47,8 @@ def load(text: str, file: str) -> Block:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = error.problem or error.context or "it cannot be read"
-        raise PolicyError(f"this is no YAML: {what}", file, mark.line + 1 if mark else 1, remedy=_QUOTES) from error
+        remedy = "indent with blanks" if "'\\t'" in what else _QUOTES
+        raise PolicyError(f"this is no YAML: {what}", file, mark.line + 1 if mark else 1, remedy=remedy) from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise PolicyError(f"this is no YAML: {str(error).splitlines()[0]:.80}", file) from error
 
