@@ -130,6 +130,36 @@ def test_the_worktree_itself_is_not_removed(session: Session) -> None:
     assert "inside(%worktree, p)" in session.why
 
 
+@pytest.mark.parametrize(
+    "line, answer",
+    [
+        ("pytest -q --cov=app -x tests/", "allow"),
+        ("pytest -n auto .", "allow"),
+        ("python -m pytest --tb=short", "allow"),
+        ("go test -race ./...", "allow"),
+        ("npm test -- --coverage", "allow"),
+        ("tox -q", "allow"),
+        ("pytest -kone", "look"),
+        ("pytest --lf", "look"),
+        ("pytest --deselect=tests/test_one.py", "look"),
+        ("pytest tests/unit", "look"),
+        ("pytest -p no:x --stepwise", "look"),
+        ("go test", "look"),
+        ("go test -run One ./...", "look"),
+        ("npm test -- one", "look"),
+        ("npm test -- -t one", "look"),
+        ("npm test -w web", "look"),
+        ("cargo test --lib", "look"),
+        ("tox -e py311", "look"),
+        ("tox list", "look"),
+        ("make test TESTS=tests/test_one.py", "look"),
+    ],
+)
+def test_which_commands_run_all_tests(session: Session, line: str, answer: str) -> None:
+    session.ran(line)
+    assert session.ask("git push") == answer
+
+
 @pytest.mark.parametrize("line", ["make test | tail -5", "make test; true", "make -n test", "echo make test"])
 def test_what_does_not_show_the_exit_of_the_tests_proves_nothing(session: Session, line: str) -> None:
     session.ran(line)
@@ -172,6 +202,18 @@ def test_a_push_of_everything_names_no_branch(session: Session) -> None:
 @pytest.mark.parametrize("path", ["/etc/passwd", "../other", "~/.bashrc", "src/../../x", "$HOME/x", "app.py /tmp/x"])
 def test_nothing_outside_of_the_project_is_removed(session: Session, path: str) -> None:
     assert session.ask(f"rm -r {path}") in ("deny", "look")
+
+
+@pytest.mark.parametrize(
+    "line", ["unlink ../a", "rmdir /tmp/a", "shred -u ~/a", "find .. -name x -delete", "find ../a -type f -delete"]
+)
+def test_other_ways_to_remove_are_ways_to_remove(session: Session, line: str) -> None:
+    assert session.ask(line) == "deny"
+
+
+def test_files_of_the_project_are_removed_in_other_ways(session: Session) -> None:
+    assert session.ask("find . -type f -name '*.pyc' -mtime +7 -delete") == "allow"
+    assert session.ask("rmdir build/empty") == "allow"
 
 
 def test_a_link_out_of_the_project_is_outside(session: Session, tmp_path: Path) -> None:

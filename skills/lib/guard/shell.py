@@ -23,8 +23,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What the agent is to do if a line is not certain.
-REMEDY = "run it as one simple command"
+# What the agent is to do if a line is not certain, by the reason.
+_REMEDY = "run it as one simple command"
+_OF_SCRIPTS = "run what it does command by command, or ask the user to give the script a rule of its own"
+_OF_CODE = "write the code to a file, and run that file in a call of its own"
 # The shell that reads a line if nobody says another.
 OF_SYSTEM = POSIX if os.name != "nt" else WINDOWS
 
@@ -101,6 +103,14 @@ class ShellLine(Record):
         """The commands that a rule's words (``rule_words``) match, in their order."""
         found = [match(command, rule) for command in self.commands]
         return [one for one in found if one is not None]
+
+
+def remedy(reason: str) -> str:
+    """What the agent is to do about a line that is not certain for a reason."""
+    if "a script" in reason:
+        return _OF_SCRIPTS
+    is_code = any(f"what {name} runs is not seen" in reason for name in ("Python", *programs.INTERPRETERS))
+    return _OF_CODE if is_code else _REMEDY
 
 
 def rule_words(name: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.guard.calls import SHELL, Call, calls_of
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
-from skills.lib.guard.shell import REMEDY
+from skills.lib.guard.shell import remedy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _doubted(policy: Policy, one: Call) -> Allow | Look:
     if rule is None or not rule.needs:
         return Allow()
     text, line = rule.needs[0][:2]
-    look = Look(one.rule, text, (), (), f"{one.doubt}: {REMEDY}", f"{policy.file}:{line}")
+    look = Look(one.rule, text, (), (), f"{one.doubt}: {remedy(one.doubt)}", f"{policy.file}:{line}")
     return Allow((), look) if policy.mode == "report" else look
 
 
@@ -63,7 +63,7 @@ def learn(
 ) -> list[Change]:
     """What the result of a call shows or changes; what it is no evidence of becomes UNKNOWN."""
     changes: list[Change] = []
-    for number, one in enumerate(calls_of(guard, tool, arguments, guard.folder, live)):
+    for number, one in enumerate(calls_of(guard, tool, arguments, guard.folder, live, has_run=True)):
         if one.is_evidence:
             of_one = _result(one, tool, result)
             changes += guard.learn_rule(one.rule, one.arguments, ok, of_one, _id(call, number))

@@ -52,7 +52,20 @@ def of_event(event: Event, policy: Policy, has_run: bool = False) -> list[Call]:
         shell = tools.shell_of(event.host, event.tool)
         of_line = calls_of(policy, SHELL, arguments, event.folder, shell=shell, has_run=has_run)
         found += [one for one in of_line if one.rule != SHELL or SHELL in policy.tools]
+    elif SHELL in meant and _is_unread(event):
+        unread = {"args": UNKNOWN, "paths": UNKNOWN}
+        found += [
+            Call(name, unread, "the command cannot be read", False) for name, words in policy.shell_rules() if words
+        ]
     return found
+
+
+def _is_unread(event: Event) -> bool:
+    """True if a host gives a command in a form that is not known."""
+    given = event.payload.get("tool_input")
+    if not isinstance(given, dict):
+        return given is not None
+    return any(not isinstance(given.get(name, ""), (str, list)) for name in ("command", "cmd"))
 
 
 def _targets(event: Event) -> list[str]:
