@@ -125,6 +125,23 @@ def test_an_interrupt_is_130(cli: Command, monkeypatch: pytest.MonkeyPatch) -> N
     assert cli("runs").code == 130
 
 
+def test_an_interrupt_while_it_starts_is_130() -> None:
+    program = """
+import sys
+
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "rich":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+from lockstep.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program, "list"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "lockstep: interrupted\n")
+
+
 def test_piped_output_has_no_colour_and_cuts_nothing(cli: Command, installed: Callable[..., Path]) -> None:
     long = "a-title-that-is-much-longer-than-any-terminal-is-wide-" * 4
     source = skill.source_of("wide", f"StepDef('one', {long!r}, 'Do.', {{'ok': None}})")

@@ -207,6 +207,19 @@ def test_what_the_user_said_in_a_session(cli: Command, policy: Path, session: Pa
     ]
 
 
+def test_a_record_may_have_any_character_of_json_and_a_byte_order_mark(cli: Command, policy: Path) -> None:
+    record = {"tool": "web", "arguments": {"text": "a\u2028b\u0085c\x1c"}, "result": "\u2029"}
+    text = "\ufeff" + json.dumps(record, ensure_ascii=False) + "\r\n\r\n" + json.dumps({"tool": "web"})
+    (policy.parent / "odd.jsonl").write_text(text, encoding="utf-8", newline="")
+    shown = cli("replay", "odd.jsonl", "--json")
+    assert [one["line"] for one in json.loads(shown.out)["answers"]] == [1, 3]
+
+
+def test_an_argument_that_is_given_twice(cli: Command, policy: Path) -> None:
+    shown = cli("policy", "explain", "transfer", "to=a", "to=b", "--policy", str(policy))
+    assert (shown.code, shown.err.splitlines()[0]) == (2, "lockstep: to is given twice")
+
+
 def test_each_session_begins_with_nothing_known(cli: Command, policy: Path, session: Path) -> None:
     records = [{**record, "session": name} for name in "ab" for record in SESSION[2:4]]
     records += [{**SESSION[3], "session": "c"}]

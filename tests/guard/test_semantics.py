@@ -288,6 +288,13 @@ def test_a_value_that_may_turn_out_to_be_a_fault_makes_no_comparison_true(need: 
     assert value(need, {"gone": "absent"}) == expected
 
 
+@pytest.mark.parametrize("need", ["$amount <= 500", "not $amount > 500", "500 >= $amount", "0 < $amount < 500"])
+def test_an_order_with_a_number_that_is_none_is_false_with_the_reason(need: str) -> None:
+    explained = asked(need, arguments={"amount": float("nan")})
+    assert explained.value == "FALSE"
+    assert explained.reason.endswith("a number that is none (NaN) is neither more nor less than anything")
+
+
 @pytest.mark.parametrize("key", [None, [1], {"a": 1}, True, 1.5])
 def test_what_can_be_no_key_is_a_fault_also_of_a_place_that_is_not_known(key: object) -> None:
     explained = asked("accounts[$user].open", arguments={"user": key})

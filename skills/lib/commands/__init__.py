@@ -9,6 +9,9 @@ def main() -> None:
     """Serve one call of ``lockstep`` and exit the process with its code."""
     try:
         from skills.lib.commands.console.app import lockstep
+    except KeyboardInterrupt:
+        print("lockstep: interrupted", file=sys.stderr)
+        sys.exit(130)
     except ImportError as error:
         if sys.argv[1:2] == ["doctor"]:  # it has to work even if nothing else does
             from skills.lib.hosts.doctor.__main__ import main as doctor

@@ -198,6 +198,8 @@ def _arguments(words: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise UsageError(f"{word!r:.80} is no argument", remedy="KEY=VALUE, for example username=bob")
+        if name in given:
+            raise UsageError(f"{name} is given twice", remedy="give a list as JSON: KEY='[1, 2]'")
         try:
             given[name] = json.loads(value)
         except ValueError:

@@ -84,6 +84,8 @@ def _ordered(operator: str, left: Any, right: Any) -> Any:
         return _one_known(left if is_unseen(right) else right)
     if isinstance(left, Distinct) and isinstance(right, Distinct):
         return _subset(operator, left, right)
+    if left != left or right != right:
+        return Fault("a number that is none (NaN) is neither more nor less than anything")
     if (isinstance(left, (int, float)) and isinstance(right, (int, float))) or (type(left) is type(right) is str):
         return _ORDERS[operator](left, right)
     if is_moment(left) or is_moment(right):

@@ -59,7 +59,8 @@ def of_project(files: Sequence[str], project: str) -> list[Policy]:
 
 def records(file: str) -> list[tuple[int, Recorded]]:
     """The calls of a recorded session, one JSON object a line."""
-    return read_records(_text(file, "a recorded session").splitlines(), file)
+    text = _text(file, "a recorded session").removeprefix("\ufeff")
+    return read_records(text.split("\n"), file)  # a text in a record may have U+2028, at which splitlines cuts
 
 
 def _text(file: str, what: str) -> str:
