@@ -56,8 +56,8 @@ def _stuck(given: Stuck, event: Event) -> str:
     if any(name.startswith("shell(") for name in given.tools):
         alone = (
             "its exit code was not seen. Run it alone and as a whole: with no pipe, ; or || after it, not in the "
-            "background, without options or names that leave a part out. If the host does not say how it ended: lockstep "
-            "gateway run NAME, of a command in lockstep.gateway.yaml, says so itself."
+            "background, without options or names that leave a part out. If the host does not say how it ended: "
+            "lockstep gateway run NAME, of a command in lockstep.gateway.yaml, says so itself."
         )
     return f"denied, because {places} {are} still not known{shown} ({given.where}): {alone} {_BY_A_PERSON}"
 
