@@ -105,18 +105,18 @@ def test_the_newest_human_message_is_kept_and_older_ones_go() -> None:
 
 
 @pytest.mark.req("F-02")
-def test_what_is_kept_begins_with_a_human_message_where_there_was_one() -> None:
-    """Providers ask for it; an answer without the question goes, if there is no room for the question."""
-    story: Story = [
-        human("q1"),
-        AIMessage("a" * 8),
-        human("q2" * 20),
-        AIMessage("b" * 8),
-        AIMessage("c" * 8),
-        human("q3"),
-    ]
-    assert contents(fitted(story, 60)[1]) == ["q2" * 20, "b" * 8, "c" * 8, "q3"]
-    assert contents(fitted(story, 20)[1]) == ["q3"]
+def test_what_is_kept_begins_with_a_human_message_if_there_was_one() -> None:
+    """Providers ask for it: the one before is kept, too, and cut if it is long."""
+    story: Story = [human("q1"), AIMessage("a" * 30), human("q2" * 200), AIMessage("b" * 300), AIMessage("c" * 30)]
+    story += [human("q3"), AIMessage("d")]
+    assert contents(fitted(story, 735)[1]) == ["q2" * 200, "b" * 300, "c" * 30, "q3", "d"]
+    cut, *rest = contents(fitted(story, 600)[1])
+    assert cut.startswith("q2q2")
+    assert cut.endswith("characters left out: the call has no room for them]")
+    assert (len(cut), rest) == (200, ["b" * 300, "c" * 30, "q3", "d"])
+    cut, *rest = contents(fitted(story, 340)[1])
+    assert (len(cut), rest) == (200, ["c" * 30, "q3", "d"])
+    assert contents(fitted(story, 100)[1]) == ["q3", "d"]
     assert contents(fitted([AIMessage("a" * 8), AIMessage("b" * 8), human("q")], 10)[1]) == ["b" * 8, "q"]
 
 

@@ -46,14 +46,17 @@ def fitted(
     if not (sections.block and switches.protect_block):
         text = prompt.system_prompt(sections, switches)
         return _unprotected(SystemMessage(text) if text else None, messages, room, count)
+    system = SystemMessage(prompt.system_prompt(sections, switches))
+    if count([system, *messages]) <= room:
+        return system, list(messages)
     prompt.check_block(sections, room, tokens)
-    kept = newest(messages, room - tokens(prompt.system_prompt(sections, switches)), count)
+    kept = newest(messages, room - count([system]), count)
     sections = prompt.fitted(sections, count(kept), room, tokens, switches)
     system = SystemMessage(prompt.system_prompt(sections, switches))
     kept = shortened(kept, room - count([system]), count)
     if (over := count([system, *kept]) - room) > 0:
         log.warning(
-            "skill %s: the call is %d tokens over its budget of %d; the block stays", sections.skill, over, room
+            "skill %s: the call is %d tokens over its budget of %d; the block stays", sections.skill, over, budget
         )
     return system, kept
 
@@ -87,8 +90,7 @@ def newest(messages: Sequence[AnyMessage], budget: int, count: Count) -> list[An
             kept.add(at)
     while kept != always and count(_in_order(groups, kept)) > budget:  # a counter may give more for all than for each
         kept.remove(min(kept - always))
-    kept = _led(groups, kept, always, budget, count)
-    chosen = _in_order(groups, kept)
+    chosen = _in_order(groups, _led(groups, kept, always, budget, count))
     if len(chosen) < len(messages):
         log.info("messages left out, oldest first: %d of %d", len(messages) - len(chosen), len(messages))
     return chosen
@@ -125,15 +127,16 @@ def _in_order(groups: list[_Group], kept: set[int]) -> list[AnyMessage]:
 
 
 def _led(groups: list[_Group], kept: set[int], always: set[int], budget: int, count: Count) -> set[int]:
-    """What is kept, so that it begins with a human message, as providers ask for: the one before, else the next."""
+    """What is kept, with the human message before it, as providers ask for one at the beginning; cut if it is long."""
     first = min((at for at in kept if not isinstance(groups[at][0][1], SystemMessage)), default=0)
-    humans = [at for at, group in enumerate(groups) if _is_human(group)]
-    before = [at for at in humans if at < first]
-    if first in humans or not before:
+    lead = next((at for at in reversed(range(first)) if _is_human(groups[at])), None)
+    if lead is None or _is_human(groups[first]):
         return kept
-    if count(_in_order(groups, led := kept | {before[-1]})) <= budget:
-        return led
-    return always | {at for at in kept if at > next(human for human in humans if human in kept)}
+    if count(_in_order(groups, kept | {lead})) > budget:
+        groups[lead] = [(at, _cut(message, SHORTEST)) for at, message in groups[lead]]
+    while kept != always and count(_in_order(groups, kept | {lead})) > budget:
+        kept.remove(min(kept - always))
+    return kept if kept == always else kept | {lead}
 
 
 def shortened(messages: list[AnyMessage], budget: int, count: Count) -> list[AnyMessage]:
