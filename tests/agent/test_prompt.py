@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skills.lib.agent import prompt
@@ -217,6 +217,7 @@ def test_without_protection_nothing_is_left_out_of_the_sections() -> None:
 
 
 @pytest.mark.req("F-02", "F-03")
+@settings(deadline=None)
 @given(texts=SECTIONS, tools=st.lists(OUTSIDE, max_size=2), call=st.integers(1, 3), reduced=st.booleans())
 def test_no_text_from_outside_ends_or_fakes_the_block(
     texts: dict[str, str], tools: list[str], call: int, reduced: bool
@@ -261,6 +262,7 @@ def test_the_name_of_a_skill_is_escaped_in_its_tag() -> None:
 
 
 @pytest.mark.req("F-05")
+@settings(deadline=None)
 @given(texts=SECTIONS, said=OUTSIDE)
 def test_a_compression_keeps_the_block_byte_for_byte(texts: dict[str, str], said: str) -> None:
     """Whatever it makes of the rest."""

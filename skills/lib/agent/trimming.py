@@ -21,6 +21,8 @@ from skills.lib.agent.settings import Switches
 Count = Callable[[Sequence[BaseMessage]], int]
 # No text is cut to fewer characters.
 SHORTEST = 200
+# What stands in place of the rest of a text, and the most characters that it takes.
+_LEFT_OUT, _ROOM = "\n[{:,} characters left out: the call has no room for them]", 70
 
 
 def fitted(
@@ -206,8 +208,8 @@ def _cut_block(block: Any, limit: int) -> Any:
 def _cut_value(value: Any, limit: int) -> Any:
     """A value with each text in it cut: its beginning, and how much is left out."""
     if isinstance(value, str):
-        said = f"\n[{len(value) - limit} characters left out: the call has no room for them]"
-        return value if len(value) <= limit else value[: max(limit - len(said), 0)] + said
+        kept = limit - _ROOM
+        return value if len(value) <= limit else value[:kept] + _LEFT_OUT.format(len(value) - kept)
     if isinstance(value, list):
         return [_cut_value(one, limit) for one in value]
     if isinstance(value, dict):
