@@ -20,7 +20,7 @@ from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 # Put before an argument list that has limits which the process must set on itself.
 _SHIM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "limited.py")
@@ -109,11 +109,18 @@ def search_path(project: str, own: bool) -> list[str]:
 
 
 def run(
-    argv: Sequence[str], folder: str, environment: Mapping[str, str], limits: Limits, stdin: bytes, project: str
+    argv: Sequence[str],
+    folder: str,
+    environment: Mapping[str, str],
+    limits: Limits,
+    stdin: bytes,
+    project: str,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Ended:
     """Run a program to its end or its time limit, then end everything that it has started.
 
-    Raises EnvironmentProblem if it cannot be started.
+    ``stopped`` is asked ten times a second, and if it says so the program ends as at its time limit. Raises
+    EnvironmentProblem if it cannot be started.
     """
     processes.end(project, _NOTED, orphans=True)
     # A gateway that is called by a script of another keeps the mark of that one too.
@@ -140,7 +147,7 @@ def run(
     note = ""
     try:
         note = processes.note(project, _NOTED, process.pid)
-        code = _watch(process, begin + limits.seconds, output, errors)
+        code = _watch(process, begin + limits.seconds, output, errors, stopped)
     finally:
         _end(process, marked[strays.MARK])
         processes.forget(note)
@@ -157,8 +164,10 @@ def limited(argv: Sequence[str], limits: Limits) -> list[str]:
     return [sys.executable, "-I", "-S", _SHIM, compact_json.dumps(wanted), *argv]
 
 
-def _watch(process: subprocess.Popen[bytes], deadline: float, output: _Kept, errors: _Kept) -> int | None:
-    """Read what a process prints until it has ended or its time is over; its exit code, or None."""
+def _watch(
+    process: subprocess.Popen[bytes], deadline: float, output: _Kept, errors: _Kept, stopped: Callable[[], bool]
+) -> int | None:
+    """Read what a process prints until it has ended, or its time is over, or it is stopped; its exit code, or None."""
     assert process.stdout is not None
     assert process.stderr is not None
     if is_windows():  # a pipe cannot be waited for there
@@ -184,12 +193,16 @@ def _watch(process: subprocess.Popen[bytes], deadline: float, output: _Kept, err
                 key.data.add(data)
                 if not data:
                     ready.unregister(key.fileobj)
-            if time.monotonic() >= until:
+            if time.monotonic() >= until or stopped():
                 return process.poll()
-    try:
-        return process.wait(max(deadline - time.monotonic(), 0.01))
-    except subprocess.TimeoutExpired:
-        return None
+    while not stopped():  # it has closed its output
+        left = deadline - time.monotonic()
+        try:
+            return process.wait(max(min(left, 0.1), 0.01))
+        except subprocess.TimeoutExpired:
+            if left <= 0:
+                break
+    return process.poll()
 
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,21 @@ class Session:
 
     def text(self, path: str) -> str:
         return (self.project / path).read_bytes().decode()
+
+
+def is_alive(pid: int) -> bool:
+    """True if a process is still there after five seconds."""
+    until = time.monotonic() + 5
+    while runs(pid) and time.monotonic() < until:
+        time.sleep(0.02)
+    return runs(pid)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.fixture

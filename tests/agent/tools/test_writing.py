@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -154,6 +155,13 @@ def test_a_binary_file_a_folder_and_a_missing_file_are_not_edited(session: Sessi
     assert "did you mean README.md?" in session.fault("edit", path="README.mb", old="a", new="b")
     assert "minLength" not in session.fault("edit", path="README.md", old="", new="b")
     assert "the same text" in session.fault("edit", path="README.md", old="a", new="a")
+
+
+def test_edits_of_one_file_at_the_same_time_lose_nothing(session: Session) -> None:
+    (session.project / "many").write_text("".join(f"line {number};\n" for number in range(40)), encoding="utf-8")
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: session.call("edit", path="many", old=f"line {n};", new=f"done {n};"), range(40)))
+    assert session.text("many") == "".join(f"done {number};\n" for number in range(40))
 
 
 TEXTS = st.text(st.sampled_from("ab \n\r\t\u00e9\u4e16\U0001f600\u2028"), max_size=30)

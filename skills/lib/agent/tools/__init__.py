@@ -7,22 +7,32 @@ by a LockstepError: what was wrong, what is valid, what to try.
 from __future__ import annotations
 
 from skills.lib.agent.tools.catalog import essential_tools, project_tools
-from skills.lib.agent.tools.tool import Result, Tool
+from skills.lib.agent.tools.tool import Result, Tool, never
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from langchain_core.tools import BaseTool
 
 __all__ = ["Result", "Tool", "essential_tools", "essentials_of", "of", "project_tools"]
 
 
-def of(project: str, home: str = "", *, readable: Sequence[str] = (), inherit: Sequence[str] = ()) -> list[BaseTool]:
-    """``project_tools`` for LangChain. A reader has the metadata ``{"reads": True}``."""
+def of(
+    project: str,
+    home: str = "",
+    *,
+    readable: Sequence[str] = (),
+    inherit: Sequence[str] = (),
+    stopped: Callable[[], bool] = never,
+) -> list[BaseTool]:
+    """``project_tools`` for LangChain. A reader has the metadata ``{"reads": True}``.
+
+    A command ends soon after ``stopped`` says so, and if the task that awaits its call is cancelled.
+    """
     from skills.lib.agent.tools.langchain_tools import adapted
 
-    return [adapted(tool) for tool in project_tools(project, home, readable=readable, inherit=inherit)]
+    return [adapted(tool, stopped) for tool in project_tools(project, home, readable=readable, inherit=inherit)]
 
 
 def essentials_of(home: str, run: str) -> list[BaseTool]:

@@ -37,8 +37,8 @@ _NOT_WALKED = paths.MADE | {".git", paths.FOLDER}
 def tool(files: Workspace) -> Tool:
     """The tool ``search`` of a workspace."""
 
-    def search(pattern: str = "", glob: str = "", path: str = ".") -> Result:
-        return Result(_Search(files, pattern, glob, path).text())
+    def search(pattern: str = "", glob: str = "", path: str = ".", *, stopped: Callable[[], bool]) -> Result:
+        return Result(_Search(files, pattern, glob, path, stopped).text())
 
     return Tool(
         name="search",
@@ -60,16 +60,17 @@ def tool(files: Workspace) -> Tool:
         required=(),
         run=search,
         reads=True,
+        is_long=True,
     )
 
 
 class _Search:
     """One search: what is looked for, and what was found so far."""
 
-    def __init__(self, files: Workspace, pattern: str, glob: str, path: str) -> None:
+    def __init__(self, files: Workspace, pattern: str, glob: str, path: str, is_stopped: Callable[[], bool]) -> None:
         if not pattern and not glob:
             raise UsageError("search: neither pattern nor glob is given", valid='glob "*" lists every file')
-        self.files = files
+        self.files, self.is_stopped = files, is_stopped
         self.root = files.to_read(path)
         self.until = time.monotonic() + SECONDS
         self.stopped = ""
@@ -137,6 +138,8 @@ class _Search:
     def _has_time(self) -> bool:
         if not self.stopped and time.monotonic() > self.until:
             self.stopped = f"{SECONDS:.0f} seconds are over"
+        elif not self.stopped and self.is_stopped():
+            self.stopped = "the session was stopped"
         return not self.stopped
 
     def _matches(self, path: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from skills.lib.gateway.specs import Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from skills.lib.agent.tools.workspace import Workspace
@@ -31,9 +31,9 @@ _AGENT = {"LOCKSTEP_AGENT": "1"}
 def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ()) -> Tool:
     """The tool ``shell`` of a workspace; ``inherit`` names more variables of the session that its programs get."""
 
-    def shell(command: str, timeout: int = 0) -> Result:
+    def shell(command: str, timeout: int = 0, *, stopped: Callable[[], bool]) -> Result:
         given = Limits(**{**limits.fields(), "seconds": timeout or limits.seconds})  # type: ignore[arg-type]
-        return _run(files, command, given, inherit)
+        return _run(files, command, given, inherit, stopped)
 
     return Tool(
         name="shell",
@@ -52,10 +52,11 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
         },
         required=("command",),
         run=shell,
+        is_long=True,
     )
 
 
-def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str]) -> Result:
+def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str], stopped: Callable[[], bool]) -> Result:
     parts = command_lines.read_line(command, files.project)
     about = {
         "caller": os.getpid(),
@@ -70,7 +71,10 @@ def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str])
         limits,
         json.dumps(about).encode(),
         files.project,
+        stopped,
     )
+    if ended.exit is None and stopped():
+        raise EnvironmentProblem("the command was ended: the session was stopped", remedy="look at what it did so far")
     result = GatewayResult(
         command="shell",
         argv=parts[0].argv,

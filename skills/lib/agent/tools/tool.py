@@ -22,8 +22,16 @@ class Result(Record):
     data: Mapping[str, Any] = {}
 
 
+def never() -> bool:
+    """Say that nobody has stopped the call."""
+    return False
+
+
 class Tool(Record):
-    """A tool. One that only ``reads`` may be run again after a crash; one that ``ends`` is the last of its session."""
+    """A tool. One that only ``reads`` may be run again after a crash; one that ``ends`` is the last of its session.
+
+    ``run`` takes the arguments by name, and ``stopped`` beside them if it may take long.
+    """
 
     name: str
     about: str
@@ -32,6 +40,7 @@ class Tool(Record):
     run: Callable[..., Result]
     reads: bool = False
     ends: bool = False
+    is_long: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -43,8 +52,11 @@ class Tool(Record):
             "additionalProperties": False,
         }
 
-    def call(self, arguments: Mapping[str, Any]) -> Result:
-        """Check the arguments and run the tool. Raises LockstepError."""
+    def call(self, arguments: Mapping[str, Any], stopped: Callable[[], bool] = never) -> Result:
+        """Check the arguments and run the tool. Raises LockstepError.
+
+        What may take long ends soon after ``stopped`` says so; another thread may make it say so.
+        """
         given = {name: value for name, value in arguments.items() if value is not None or name in self.required}
         found = schema.violations(self.schema, given)
         if found:
@@ -55,7 +67,7 @@ class Tool(Record):
                 text.encode()
             except UnicodeEncodeError:
                 raise UsageError(f"{self.name}: {name} is no text in UTF-8", valid=self._signature()) from None
-        return self.run(**given)
+        return self.run(**given, stopped=stopped) if self.is_long else self.run(**given)
 
     def _signature(self) -> str:
         """The arguments in words."""
