@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from enum import StrEnum
 from typing import Any
 
 import pytest
@@ -65,6 +67,46 @@ def test_a_tool_whose_name_begins_like_the_shell_is_a_tool_like_others() -> None
     guard = guard_of("order.total == 5", shell_order={"shows": {"order": "result"}})
     guard.learn("shell_order", {}, True, '{"total": 5}')
     assert values(guard) == ["TRUE"]
+
+
+class State(StrEnum):
+    CLOSED = "closed"
+
+
+@pytest.mark.parametrize(
+    "result, expected",
+    [
+        ({1: {"state": "open"}}, ["TRUE", "FALSE", "TRUE"]),
+        ({1: {"state": State.CLOSED}}, ["TRUE", "FALSE", "FALSE"]),
+        ({"1": {"state": Decimal(1)}}, ["TRUE", "FALSE", "UNKNOWN"]),
+        ({1: {"state": "open"}, "1": {}}, ["UNKNOWN", "UNKNOWN", "UNKNOWN"]),
+        ({(1, 2): 3}, ["UNKNOWN", "UNKNOWN", "UNKNOWN"]),
+        (({"state": "open"}, {"state": "closed"}), ["TRUE", "FALSE", "FALSE"]),
+        ({1, 2}, ["UNKNOWN", "UNKNOWN", "UNKNOWN"]),
+        (object(), ["UNKNOWN", "UNKNOWN", "UNKNOWN"]),
+    ],
+    ids="numbers enum decimal twice key tuple set object".split(),
+)
+def test_a_result_in_python_is_what_json_has_of_it(result: Any, expected: list[str]) -> None:
+    needs = ["exists(orders[$id])", "not exists(orders[$id])", "orders[$id].state != 'closed'"]
+    guard = Guard([of_data(tools={"call": {"needs": needs}, "list": {"shows": {"orders": "result"}}})])
+    guard.learn("list", {}, True, result)
+    assert [one.value for one in guard.explain("call", {"id": 1})] == expected
+    assert json.loads(json.dumps(guard.facts())) == guard.facts()
+
+
+def test_a_result_that_holds_itself_is_not_known_there() -> None:
+    result: dict[str, Any] = {"a": 1}
+    result["again"] = result
+    guard = guard_of("x.a == 1", "x.again.a == 1", show={"shows": {"x": "result"}})
+    guard.learn("show", {}, True, result)
+    assert values(guard) == ["TRUE", "UNKNOWN"]
+
+
+def test_an_argument_in_python_is_what_json_has_of_it() -> None:
+    guard = Guard([of_data(tools={"call": {"needs": ["$state != 'closed'", "$ids == [1, 2]", "$amount < 5"]}})])
+    given = {"state": State.CLOSED, "ids": (1, 2), "amount": Decimal(1)}
+    assert [one.value for one in guard.explain("call", given)] == ["FALSE", "TRUE", "UNKNOWN"]
 
 
 def test_a_failed_call_changes_only_what_on_false_says() -> None:

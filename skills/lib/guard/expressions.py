@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     Node = list[Any]
 
 
+# What hosts give as arguments: values of JSON, and lists of which only a part is known.
+_PLAIN = frozenset((str, int, float, bool, type(None), list, dict, OpenList, type(UNKNOWN)))
+
+
 class Scope:
     """What an expression can read.
 
@@ -115,6 +119,10 @@ def _argument(node: Node, scope: Scope) -> Any:
         value = scope.arguments[node[1]]
     except KeyError:
         value = UNKNOWN
+    if type(value) not in _PLAIN:
+        from skills.lib.guard.plain_values import plain  # only programs give such values
+
+        value = plain(value)
     if value is UNKNOWN or type(value) is OpenList:
         scope.missing.append(f"${node[1]}")
     return value

@@ -115,8 +115,12 @@ class Guard:
     def learn(self, tool: str, arguments: Mapping[str, Any], ok: bool, result: Any, call: str = "") -> list[Change]:
         """The changes of the picture by the result of a call; a call that failed changes only what ``on_false`` says.
 
-        A result in text is read as JSON if it is JSON. For a shell call it is ``{"exit": …, "output": …}``.
+        A result in text is read as JSON if it is JSON; of any other value, what JSON does not have is UNKNOWN. For a
+        shell call it is ``{"exit": …, "output": …}``.
         """
+        from skills.lib.guard.plain_values import plain
+
+        result = plain(result)
         if is_line(tool, arguments):
             from skills.lib.guard import whole_calls
 
