@@ -288,6 +288,16 @@ def test_a_value_that_may_turn_out_to_be_a_fault_makes_no_comparison_true(need: 
     assert value(need, {"gone": "absent"}) == expected
 
 
+@pytest.mark.parametrize(
+    "name", ["größe", "gro\u0308ße", "e\u0301", "\uff29\uff24", "\ufb01eld", "名前", "ª", "a·b", "__odd_x", "__root__"]
+)
+def test_a_name_is_the_one_that_is_written(name: str) -> None:
+    given = {"map": {name: 1, "a": {name: {"in": 2}}}, name: 3}
+    for need in (f"$map.{name} == 1", f"$map.a.{name}.in == 2", f"${name} == 3", f"all({name} > 0 for {name} in [1])"):
+        assert value(need, arguments=given) == "TRUE", need
+    assert value(f"{name}.x == 1 and .{name}.x == 1", {f".['{name}'].x": "1"}) == "TRUE"
+
+
 @pytest.mark.parametrize("need", ["$amount <= 500", "not $amount > 500", "500 >= $amount", "0 < $amount < 500"])
 def test_an_order_with_a_number_that_is_none_is_false_with_the_reason(need: str) -> None:
     explained = asked(need, arguments={"amount": float("nan")})

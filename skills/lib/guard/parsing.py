@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import unicodedata
 import warnings
 from typing import Any
 
@@ -15,6 +16,7 @@ from skills.lib.errors import did_you_mean, nearest
 from skills.lib.guard.functions import ARITY
 
 _ARGUMENT, _PARAMETER, _KEY, _ROOT = "__argument_", "__parameter_", "__key_", "__root__"
+_ODD = "__odd_"
 _ENDS = ("_", ")", "]", "'", '"')  # a dot after one of these is of what stands before it
 _CONSTANTS = {"true": True, "false": False, "none": None, "null": None}
 _COMPARISONS = {
@@ -87,24 +89,19 @@ def _as_python(text: str) -> str:
             end = _end_of_string(text, at)
         elif char in "$%" and text[at + 1 : at + 2].isidentifier():
             end = _end_of_name(text, at + 1)
-            made.append((_ARGUMENT if char == "$" else _PARAMETER) + text[at + 1 : end])
-            before, at = text[end - 1], end
+            made.append((_ARGUMENT if char == "$" else _PARAMETER) + _kept(text[at + 1 : end]))
+            before, at = "_", end
             continue
-        elif char == "." and not (
-            before.isalnum() or before in ("_", ")", "]", "'", '"') or text[at + 1 : at + 2].isdigit()
-        ):
+        elif char == "." and not (before.isalnum() or before in _ENDS or text[at + 1 : at + 2].isdigit()):
             made.append(_ROOT + ("." if text[at + 1 : at + 2].isidentifier() else " "))
             before, at = ".", at + 1
             continue
         elif char.isidentifier():
             end = _end_of_name(text, at)
-            if keyword.iskeyword(text[at:end]):
-                if before == ".":
-                    made.append(_KEY)
-                else:  # after an operator in letters a dot begins a place
-                    made.append(text[at:end])
-                    before, at = " ", end
-                    continue
+            is_operator = keyword.iskeyword(text[at:end]) and before != "."
+            made.append((_KEY if keyword.iskeyword(text[at:end]) and not is_operator else "") + _kept(text[at:end]))
+            before, at = " " if is_operator else "_", end  # after an operator in letters a dot begins a place
+            continue
         elif char.isspace():
             made.append(" ")
             at += 1
@@ -117,9 +114,20 @@ def _as_python(text: str) -> str:
 
 
 def _end_of_name(text: str, at: int) -> int:
-    while at < len(text) and (text[at].isalnum() or text[at] == "_"):
+    while at < len(text) and f"_{text[at]}".isidentifier():
         at += 1
     return at
+
+
+def _kept(name: str) -> str:
+    """The name in a form that Python leaves as it is, and that is none of the parser's own names."""
+    is_kept = unicodedata.normalize("NFKC", name) == name and not name.startswith("__")
+    return name if is_kept else _ODD + name.encode().hex()
+
+
+def _written(name: str) -> str:
+    """The name as it was written."""
+    return bytes.fromhex(name.removeprefix(_ODD)).decode() if name.startswith(_ODD) else name
 
 
 def _end_of_string(text: str, at: int) -> int:
@@ -208,17 +216,17 @@ class _Parser:
             return ["var", name]
         for mark, kind in ((_ARGUMENT, "arg"), (_PARAMETER, "param")):
             if name.startswith(mark):
-                return [kind, name.removeprefix(mark)]
+                return [kind, _written(name.removeprefix(mark))]
         if name == _ROOT:
             return ["get", ["root"], []]
         if name in _CONSTANTS:
             return ["const", _CONSTANTS[name]]
         if name in ("result", "forget", "absent"):
             return [name]
-        return ["get", ["root"], [name]]
+        return ["get", ["root"], [_written(name)]]
 
     def _attribute(self, tree: ast.Attribute, depth: int) -> list[Any]:
-        return self._inside(tree.value, tree.attr.removeprefix(_KEY), depth)
+        return self._inside(tree.value, _written(tree.attr.removeprefix(_KEY)), depth)
 
     def _subscript(self, tree: ast.Subscript, depth: int) -> list[Any]:
         if isinstance(tree.slice, ast.Slice):
