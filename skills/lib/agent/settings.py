@@ -44,3 +44,7 @@ class Settings(Record):
             check_count(getattr(self, name), f"{self._label} {name}")
         if not isinstance(self.switches, Switches):
             raise TypeError(f"{self._label} switches: {self.switches!r} is not Switches")
+
+    def halved(self) -> Settings:
+        """The settings of a sub-agent: half of the model calls of a step."""
+        return Settings(**{**self.fields(), "max_iterations": max(1, self.max_iterations // 2)})

@@ -36,7 +36,8 @@ ASKING = (
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
     "it."
 )
-_TO_A_FILE = (
+# How the values of fields are given to a command; who calls tools is told another way.
+TO_A_FILE = (
     "Values with quotes or several lines: write them as one JSON object to a file, and give --record-file FILE in "
     "place of the --record arguments."
 )
@@ -271,7 +272,7 @@ def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
     writing = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
     if types & {"items", "answers"}:
         writing += _judged(workflow, run, types)
-    return parts.record(specs, f"{writing}{_TO_A_FILE}" if types else "")
+    return parts.record(specs, f"{writing}{TO_A_FILE}" if types else "")
 
 
 def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:

@@ -50,6 +50,12 @@ def after(database: Store, cursor: int, limit: int) -> list[Event]:
     return list(_checked(database, rows, {run_id: found[0][0] for run_id, found in tips.items() if found}))
 
 
+def last(database: Store) -> int:
+    """The number of the last event of all runs; 0 if there is none."""
+    [(number,)] = database.rows("SELECT coalesce(max(seq), 0) FROM events")
+    return int(number)
+
+
 def _checked(database: Store, rows: Iterable[Any], tips: dict[str, str]) -> Iterator[Event]:
     """The events in rows; ``tips`` holds the checksum of the event before them, by run."""
     for *fields, total in rows:

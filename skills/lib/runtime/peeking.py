@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from skills.lib.model.types import Element
+
 # Of how many definitions a project keeps the workflow.
 _KEPT = 100
 
@@ -28,6 +30,7 @@ class Peek(Record):
     person has none. ``outcomes`` has those of which one must be reported, each with when it is the right one ("" if the
     step does not say it); it is empty if nobody chooses. ``children`` has the id, status and target of each
     sub-agent's run of the present step. A person may have paused the run (``is_paused``).
+    ``element`` is the block as data.
     ``step`` is None for a run that has ended, and for a sub-agent's that has not begun: of these the first has a block
     if it ended by itself or was abandoned, and the second has none.
     """
@@ -41,6 +44,7 @@ class Peek(Record):
     outcomes: Mapping[str, str] = EMPTY
     children: tuple[Mapping[str, str], ...] = ()
     is_paused: bool = False
+    element: Element | None = None
 
 
 def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
@@ -58,7 +62,7 @@ def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
     run, element = project.look(workflow, run, (), _defined(project, parent.fingerprint) if parent else None)
     block = document.render(workflow, element)
     if run.ended:
-        return Peek(run, block=block)
+        return Peek(run, block=block, element=element)
     step = workflow.step(run.step or "")
     waits = run.status == "waiting"
     children = project.ledger.runs(run.children)
@@ -72,6 +76,7 @@ def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
         {str(name): step.when.get(name, "") for name in step.next} if document.reports_outcome(step) else {},
         tuple({"id": one.id, "status": one.status, "target": one.spec.get("target", "")} for one in children),
         project.ledger.is_paused(run),
+        element,
     )
 
 

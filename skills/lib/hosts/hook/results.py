@@ -48,7 +48,7 @@ def of_shell(host: str, payload: Mapping[str, Any]) -> Result:
         return _shell(_codex_exit(payload), given if isinstance(given, str) else text_of(given))
     if host == "claude":
         return _claude_shell(given, has_failed, bool(payload.get("is_interrupt")))
-    if host == "opencode":
+    if host in ("opencode", "lockstep"):
         return _opencode_shell(given, has_failed)
     if host in ("qwen", "gemini"):
         said = given.get("llmContent", "") if isinstance(given, dict) else given
@@ -117,7 +117,10 @@ def _claude_shell(given: Any, has_failed: bool, is_interrupt: bool) -> Result:
 
 
 def _opencode_shell(given: Any, has_failed: bool) -> Result:
-    """The plugin passes on the exit code that opencode keeps beside the output; null after a timeout."""
+    """The plugin passes on the exit code that opencode keeps beside the output; null after a timeout.
+
+    Our own agent does the same.
+    """
     about = given if isinstance(given, dict) else {}
     code = about.get("exit")
     known = code if isinstance(code, int) and not isinstance(code, bool) else None

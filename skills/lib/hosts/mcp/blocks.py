@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from skills.lib import files
-from skills.lib.blocks import parts
+from skills.lib.blocks import for_tools, parts
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.refused import flags_of, without_flags
 from skills.lib.blocks.xml import COMMANDS
@@ -134,7 +134,7 @@ def _rewritten(
         name = attributes["name"]
         attributes["flag"] = f'parameters={{"{name}": …}}' if child.tag == "param" else f'outcome="{name}"'
     if child.tag == "file":
-        return Element(child.tag, attributes, _FIELDS)
+        return Element(child.tag, attributes, for_tools.writing(child, _FIELDS))
     if child.tag in COMMANDS:
         command, mark, about = _text(child).partition("  # ")
         call = tool_call(command, command_line, workflow)

@@ -1,0 +1,291 @@
+"""The autonomous agent: opens a run of a skill and follows it with a model, without a person in between."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from skills.lib import compact_json, paths
+from skills.lib.agent import runs
+from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.lease import lease
+from skills.lib.agent.settings import Settings
+from skills.lib.errors import LockstepError, RefusedError, UsageError
+from skills.lib.model.run import ENDED, FINISHED, Request, Run
+from skills.lib.record import Record
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.tools import BaseTool
+
+    from skills.lib.agent.events import Event
+    from skills.lib.agent.following import Following
+
+# How often the same task may have been begun anew in one project.
+_MOST = 10_000
+# How a redirection opens a file that it writes.
+_WRITING = ("write", "append")
+
+
+class Advanced(Record):
+    """Where a session left its run.
+
+    ``status`` is ``done``, ``failed``, ``abandoned``, ``waiting`` (for a person: ``question``, and ``choices`` if only
+    these are answers) or ``stopped`` (the session ended and the run did not: ``reason``). ``text`` says it in a
+    sentence; ``result`` has what the last step recorded.
+    """
+
+    status: str
+    run: str
+    step: str = ""
+    question: str = ""
+    choices: Sequence[str] = ()
+    reason: str = ""
+    text: str = ""
+    result: Mapping[str, Any] = {}
+
+
+class Agent:
+    """Follows runs of one project with a model. Any number of threads may use it, each with runs of its own.
+
+    ``model`` is a chat model of LangChain or ``provider:name``. ``tools`` are LangChain tools in place of Lockstep's
+    own; ``tool_names`` maps their names to those that steps use. Importing it loads no LangChain.
+    """
+
+    def __init__(
+        self,
+        project: str,
+        model: BaseChatModel | str | None = None,
+        *,
+        tools: Sequence[BaseTool] | None = None,
+        tool_names: Mapping[str, str] | None = None,
+        settings: Settings | None = None,
+        base_url: str = "",
+    ) -> None:
+        self.project = os.path.realpath(project)
+        if not os.path.isdir(self.project):
+            raise UsageError(f"the project {self.project} is no folder")
+        self.home = paths.home(self.project)
+        self.settings = settings or Settings()
+        self._model, self._tools, self._base_url = model, tools, base_url
+        self._names = dict(tool_names or {})
+        self._cancelled: set[str] = set()
+        self._lock = threading.Lock()
+
+    def start(
+        self,
+        skill: str,
+        request: str = "",
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        new: bool = False,
+    ) -> str:
+        """Open a run of a skill for a task, and return its id; the same call again gives the run while it goes on.
+
+        ``request`` is the task in words; it is also the first text that the skill requires and ``parameters`` does not
+        have. Raises UsageError or RefusedError if the skill cannot be opened so.
+        """
+        runner, workflow = runs.opener(self.project, skill)
+        try:
+            given = runs.parameters(workflow, request, dict(parameters or {}))
+            key = self._key(workflow.name, request, given, new)
+            response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
+            if response.exit_code or response.run is None:
+                why = response.refusal.why if response.refusal else "the run was not opened"
+                faults = [
+                    f"{name}: {fault}" for name, fault in (response.refusal.faults if response.refusal else {}).items()
+                ]
+                raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
+            with self._activity() as activity:
+                if not activity.count(response.run.id, kind="task"):
+                    activity.note(response.run.id, 0, 0, "task", {"text": request, "skill": workflow.name})
+            return response.run.id
+        finally:
+            runner.close()
+
+    def advance(self, run: str) -> Advanced:
+        """Follow a run until it ends, waits for a person, or the session stops; the same call goes on after a crash.
+
+        Raises RefusedError if another session drives the run.
+        """
+        run = runs.known(self.project, run).id
+        self._cancelled.discard(run)
+        with lease(self.home, run), self._session() as session:
+            ended = session(run)
+        if ended.status in ENDED:
+            with self._activity() as activity:
+                activity.note(run, 0, 0, "told", {"status": ended.status})
+        return ended
+
+    async def aadvance(self, run: str) -> Advanced:
+        """As ``advance``, in a thread; if the task is cancelled, the session stops before its next model call."""
+        import asyncio
+
+        try:
+            return await asyncio.to_thread(self.advance, run)
+        except asyncio.CancelledError:
+            self.cancel(run)
+            raise
+
+    def answer(self, run: str, answer: str, reason: str = "") -> None:
+        """Answer the question that a run waits with: the calling program vouches that a person says it.
+
+        Raises RefusedError if the run asks nothing, or the answer is none of its choices.
+        """
+        runner, workflow = runs.served(self.project, run)
+        try:
+            turn = runs.known(self.project, run).turn
+            request = Request("next", run=run, turn=turn, answer=answer, reason=reason or None)
+            response = runner.advance(workflow, run, request, by=runs.WHO, kind="api")
+            if response.exit_code:
+                refusal = response.refusal
+                valid = ", ".join(refusal.valid.get("choices", ())) if refusal else ""
+                raise RefusedError(refusal.why if refusal else "the answer was refused", valid=valid)
+        finally:
+            runner.close()
+
+    def follow(self, run: str, after: str = "0.0", level: str = "SUMMARY", wait: bool = False) -> Iterator[Event]:
+        """What happened in a run and its sub-agents' since a cursor, in order; with ``wait`` until the run ends."""
+        from skills.lib.agent import events
+
+        return events.follow(self.project, run, after, level, wait=wait)
+
+    def cancel(self, run: str) -> None:
+        """Stop the session of a run in this program before its next model call, and the command that it waits for."""
+        self._cancelled.add(run)
+        runner, _ = runs.served(self.project, run)
+        try:
+            runner.cancel(run)
+        finally:
+            runner.close()
+
+    def abandon(self, run: str, reason: str) -> None:
+        """End a run."""
+        runner, _ = runs.served(self.project, run)
+        try:
+            runner.abandon(run, reason, by=runs.WHO, kind=runs.KIND)
+        finally:
+            runner.close()
+
+    @contextmanager
+    def _activity(self) -> Iterator[Activity]:
+        with Activity(path_in(self.home)) as activity:
+            yield activity
+
+    @contextmanager
+    def _session(self) -> Iterator[Callable[[str], Advanced]]:
+        """What follows one run, with all that its sub-agents' sessions share."""
+        from skills.lib.agent import models  # of the extra
+        from skills.lib.agent.session import Conversations
+
+        model = models.chat_model(self._model, self._base_url)
+        conversations = Conversations(self.home)
+        try:
+            with self._activity() as activity:
+                shared = Shared(activity, conversations, model)
+                yield lambda run: self._followed(run, shared, self.settings)
+        finally:
+            conversations.close()
+
+    def _tools_of(self, run: str) -> list[BaseTool]:
+        """The tools of one session, which keep what it has read."""
+        from skills.lib.agent import tools  # of the extra
+
+        own = tools.of(self.project, self.home) if self._tools is None else list(self._tools)
+        return [*own, *tools.essentials_of(self.home, run)]
+
+    def _followed(self, run: str, shared: Shared, settings: Settings) -> Advanced:
+        """Follow one run, and the sub-agents of its steps by the same model."""
+        from skills.lib.agent.following import Following
+        from skills.lib.agent.guarding import Guarding
+        from skills.lib.agent.models import ModelError
+        from skills.lib.agent.session import Session
+
+        runner, workflow = runs.served(self.project, run)
+        try:
+            if runner.peek(run).step is None and not runner.peek(run).run.ended:
+                runner.state(workflow, run)  # a sub-agent's run begins
+                runner.close()
+                runner, workflow = runs.served(self.project, run)
+            following = Following(
+                runner,
+                workflow,
+                run,
+                shared.activity,
+                settings,
+                names=self._names,
+                commands_of=lambda line: self._commands(line),
+                guarding=Guarding(self.project, run),
+                is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
+            )
+
+            def child(one: str) -> str:
+                ended = self._followed(one, shared, settings.halved())
+                return ended.reason if ended.status == "stopped" else ""
+
+            session = Session(following, shared.model, self._tools_of(run), shared.conversations, child)
+            try:
+                session.follow()
+            except ModelError as error:
+                following.stop(error.what)
+            return _advanced(following)
+        finally:
+            runner.close()
+
+    def _commands(self, line: str) -> list[Sequence[str]]:
+        """The commands of a line, as a step's patterns judge them; none if it writes a file or cannot be read."""
+        from skills.lib.agent.tools import command_lines
+
+        try:
+            parts = command_lines.read_line(line, self.project)
+        except LockstepError:
+            return []
+        writes = any(one.kind in _WRITING for part in parts for one in part.redirections)
+        return [] if writes else [part.argv for part in parts]
+
+    def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
+        """The key of the run that this task goes on with, or of a new one if that has ended, or if ``new``."""
+        digest = compact_json.digest([workflow, request, dict(parameters)])
+        with self._activity() as activity:
+            for number in range(1, _MOST):
+                key = f"agent {digest} {number}"
+                run = runs.of_key(self.project, key)
+                # A session that was killed at its end told nobody of it.
+                if run is None or not (new or (run.ended and activity.count(run.id, kind="told"))):
+                    return key
+        raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
+
+
+class Shared(Record):
+    """What the sessions of a run and its sub-agents have in common."""
+
+    activity: Any
+    conversations: Any
+    model: Any
+
+
+def _advanced(following: Following) -> Advanced:
+    """Where the session left the run."""
+    peek = following.peek()
+    run = peek.run
+    if run.ended:
+        return Advanced(run.status, run.id, result=_result(run), text=f"The run is {run.status}.")
+    if run.status == "waiting":
+        question = run.question or {}
+        choices = tuple(question.get("choices") or ())
+        text = str(question.get("text", ""))
+        return Advanced("waiting", run.id, run.step or "", text, choices, text="The run waits for a person.")
+    reason = following.ends(peek) or "The model ended its turn."
+    if not following.limits.stopped():
+        following.stop(reason)
+    return Advanced(
+        "stopped", run.id, run.step or "", reason=reason, text=f"The session stopped, the run did not: {reason}"
+    )
+
+
+def _result(run: Run) -> dict[str, Any]:
+    """What the last step recorded."""
+    return dict(run.state.get(str(run.last.get("step", "")), {})) if run.status in FINISHED else {}

@@ -1,0 +1,251 @@
+"""One run as a session follows it: what a model is told and offered, and what becomes of what it does.
+
+It needs no framework; ``middleware`` adapts it to LangChain. All that is counted is counted from the activities, so it
+survives a restart.
+"""
+
+from __future__ import annotations
+
+import json
+
+from skills.lib import compact_json
+from skills.lib.agent.calls import Ended, Stamp
+from skills.lib.agent.limits import Limits
+from skills.lib.blocks import for_tools, xml
+from skills.lib.errors import LockstepError, RefusedError
+from skills.lib.guard.offering import ESSENTIAL, Offer
+from skills.lib.ledger import history
+from skills.lib.record import Record
+from skills.lib.runtime import reporting
+from skills.lib.runtime.reporting import REPORT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.agent.activity import Activity, Row
+    from skills.lib.agent.guarding import Guarding
+    from skills.lib.agent.settings import Settings
+    from skills.lib.model.steps import Workflow
+    from skills.lib.runtime.peeking import Peek
+    from skills.lib.runtime.runner import Runner
+
+_INTERRUPTED = (
+    "This call was interrupted: the session was killed while it ran, and it is not run again. Look at what it did "
+    "before you go on."
+)
+
+
+class Present(Record):
+    """What a run is at for a session: ``ends`` says why no model is called, "" if one is."""
+
+    peek: Peek
+    offer: Offer
+    ends: str = ""
+
+
+class Following:
+    """A run, with what a session of it needs. ``names`` maps a program's own tools to the names that steps use."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        workflow: Workflow,
+        run: str,
+        activity: Activity,
+        settings: Settings,
+        *,
+        names: Mapping[str, str] | None = None,
+        commands_of: Callable[[str], Sequence[Sequence[str]]] | None = None,
+        guarding: Guarding | None = None,
+        is_cancelled: Callable[[], bool] = bool,
+    ) -> None:
+        self.runner, self.workflow, self.run = runner, workflow, run
+        self.activity, self.settings = activity, settings
+        self.limits = Limits(activity, settings, run)
+        self._names, self._commands_of, self._guarding = names, commands_of, guarding
+        self._is_cancelled = is_cancelled
+
+    def peek(self) -> Peek:
+        """What the run is at."""
+        return self.runner.peek(self.run)
+
+    def present(self) -> Present:
+        """What the run is at, the tools that its step offers, and whether a model goes on with it."""
+        peek = self.peek()
+        return Present(peek, self._offer(peek), self.ends(peek))
+
+    def _offer(self, peek: Peek) -> Offer:
+        allowed = peek.tools if self.settings.switches.filter_tools else ()
+        return Offer(allowed, self._names, self._commands_of)
+
+    def ends(self, peek: Peek) -> str:
+        """Why the session ends here; "" if it goes on."""
+        if peek.run.ended:
+            return f"The run is {peek.run.status}."
+        if peek.run.status == "waiting":
+            return "The run waits for a person."
+        if peek.is_paused:
+            return "A person paused the run."
+        if self._is_cancelled():
+            return "The session was cancelled."
+        return self.limits.stopped() or self.limits.spent(peek.run.turn)
+
+    def stop(self, reason: str) -> None:
+        """End the session, not the run, and note why."""
+        self.note("stopped", {"reason": reason})
+
+    def note(self, kind: str, data: Mapping[str, Any], turn: int | None = None) -> int:
+        """Record that something happened now; the id of its row."""
+        if turn is None:
+            turn = self.peek().run.turn
+        return self.activity.note(self.run, turn, history.last(self.runner.ledger.database), kind, data)
+
+    def task(self) -> str:
+        """What the run is for, as it was given; "" for a sub-agent's, whose block says it."""
+        rows = self.activity.rows(self.run, kind="task")
+        return str(rows[0].data["text"]) if rows else ""
+
+    def block(self, peek: Peek) -> str:
+        """The block of the present step for who calls tools."""
+        assert peek.element is not None
+        return xml.render(for_tools.block(peek.element, REPORT))
+
+    def begin_model_call(self, peek: Peek, model: str) -> Stamp:
+        """Note that a model is called; the stamp of its answer."""
+        run = peek.run
+        number = self.note("model", {"step": run.step, "model": model}, run.turn)
+        return Stamp(run.id, run.turn, run.step or "", number)
+
+    def end_model_call(self, stamp: Stamp, text: str, usage: Mapping[str, Any]) -> None:
+        """Note what a model thought, and what it took."""
+        if text:
+            self.note("thought", {"text": text, "model": stamp.model}, stamp.turn)
+        if usage:
+            self.note("usage", {**usage, "call": stamp.model}, stamp.turn)
+
+    def report(self, arguments: Mapping[str, Any], stamp: Stamp | None, alone: bool) -> Ended:
+        """Report the step for the turn at which the model was asked, and go on."""
+        if not alone:
+            why = (
+                f"{REPORT} stands alone in a message: call it again by itself, once you have seen the others' results."
+            )
+            return Ended(why, False)
+        try:
+            peek = self.peek()
+            request = reporting.request(peek, arguments, stamp.turn if stamp else None)
+            response = self.runner.advance(self.workflow, self.run, request)
+        except RefusedError as error:
+            return Ended(error.what, False)
+        except LockstepError as error:
+            if error.exit_code in _OURS:
+                raise
+            return Ended("\n".join(error.lines()), False)
+        if response.exit_code or response.run is None:
+            return Ended(_refusal(response.refusal), False)
+        return Ended(_moved(response.run, stamp))
+
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        key: str,
+        stamp: Stamp | None,
+        reads: bool,
+        carry_out: Callable[[], Ended],
+    ) -> Ended:
+        """What a call of a tool comes to: refused, interrupted, known already, or carried out now.
+
+        ``key`` is the call's place among all, and ``reads`` says that it may be run again after a crash.
+        """
+        peek = self.peek()
+        if stamp is not None and stamp.turn != peek.run.turn:
+            where = peek.run.step or peek.run.status
+            return Ended(f"The run has moved since: it is at {where}. Nothing was done.", False)
+        before = self._before(key)
+        if "result" in before:
+            return Ended(before["result"].data["text"], before["result"].data["ok"])
+        if "call" in before and not reads:
+            return self._ended(key, tool, Ended(_INTERRUPTED, False))
+        offer = self._offer(peek)
+        name = offer.name_of(tool)
+        why = offer.why_not(tool, arguments)
+        kind = "step"
+        if not why:
+            why, kind = self.limits.too_often(tool, arguments, peek.run.turn), "limit"
+        if not why and self._guarding is not None and tool not in ESSENTIAL:
+            why, kind = self._guarding.check(name, arguments, key), "policy"
+        if why:
+            self.note("refused", {"key": key, "tool": tool, "by": kind, "why": why}, peek.run.turn)
+            return Ended(f"Refused, nothing was done: {why}", False)
+        self.note("call", {"key": key, "tool": tool, "arguments": _plain(arguments), "reads": reads}, peek.run.turn)
+        ended = self._ended(key, tool, carry_out())
+        if self._guarding is not None and tool not in ESSENTIAL:
+            self._guarding.learn(name, arguments, key, ended)
+        return ended
+
+    def _before(self, key: str) -> dict[str, Row]:
+        """The rows of a call that was begun before, by their kinds."""
+        model = int(key.partition(".")[0])
+        rows = self.activity.rows(self.run, after=model) if model else []
+        return {row.kind: row for row in rows if row.data.get("key") == key}
+
+    def _ended(self, key: str, tool: str, ended: Ended) -> Ended:
+        self.note("result", {"key": key, "tool": tool, "ok": ended.ok, "text": ended.text})
+        return ended
+
+    def sent_back(self) -> str:
+        """What a model that ended its turn too early is told; "" if it was told often enough, or may end."""
+        peek = self.peek()
+        if self.ends(peek):
+            return ""
+        told = self.limits.early_ends(peek.run.turn)
+        if told >= self.settings.early_ends:
+            self.stop(f"The model ended its turn {told + 1} times at {peek.run.step} without reporting the step.")
+            return ""
+        text = (
+            f"The run is not done: it is at {peek.run.step}, step {self.workflow_number(peek)}. What you write counts "
+            f"only by {REPORT}. Do what the step still needs, then call {REPORT}."
+        )
+        self.note("sent-back", {"text": text, "times": told + 1}, peek.run.turn)
+        return text
+
+    def workflow_number(self, peek: Peek) -> str:
+        """The step's number, as ``3 of 7``."""
+        element = peek.element
+        return f"{element.attributes['number']} of {element.attributes['of']}" if element is not None else "?"
+
+
+# Errors that are not the model's to mend: of the environment, a broken skill, a bug.
+_OURS = (4, 5, 70)
+
+
+def _refusal(refusal: Any) -> str:
+    """A refused report as a model reads it: why, what is missing and wrong by its name, what would be valid."""
+    lines = [f"Refused ({refusal.code}), nothing was changed: {refusal.why}"]
+    lines += [f"  {name}: {fault}" for name, fault in refusal.faults.items()]
+    lines += [f"  {name} is one of: {', '.join(choices)}" for name, choices in refusal.choices.items()]
+    lines += [f"  valid {kind}: {', '.join(map(str, several))}" for kind, several in refusal.valid.items() if several]
+    missing = [name for name in refusal.missing if name not in refusal.faults]
+    lines += [f"  missing: {', '.join(missing)}"] if missing else []
+    return "\n".join(lines)
+
+
+def _moved(run: Any, stamp: Stamp | None) -> str:
+    if run.ended:
+        return f"Recorded. The run is {run.status}."
+    if run.status == "waiting":
+        return "Recorded. The run waits for a person now."
+    if stamp is not None and run.step == stamp.step and run.turn == stamp.turn:
+        return "Nothing new was recorded."
+    return f"Recorded. The run is at {run.step} now: its block stands in the system message."
+
+
+def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as JSON can hold them."""
+    try:
+        compact_json.ordered(dict(arguments))
+        return dict(arguments)
+    except (TypeError, ValueError, RecursionError):
+        return {"text": json.dumps(dict(arguments), default=repr)[:10_000]}

@@ -1,0 +1,35 @@
+"""What a session says to its model beside the block of the step."""
+
+from __future__ import annotations
+
+from skills.lib.agent.prompt import Sections
+from skills.lib.blocks.xml import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skills.lib.agent.following import Following
+
+BASE = (
+    "You carry out a skill on your own: nobody reads along and nobody answers. The mandatory skill below has one step "
+    "at a time, and what it says comes first. Do the step with the tools that you are offered, then report it with "
+    "report_step, alone in its message; the next step then stands in place of this one. Prose reports nothing. If "
+    "something cannot be done, report what you found instead of guessing, and if nothing is left to try call abort."
+)
+BEGIN = "Begin with the step in the mandatory skill."
+GO_ON = "Go on: the run is at the step in the mandatory skill."
+LOST = (
+    "The conversation of this run is lost, or it was on another machine. The step in the mandatory skill is complete "
+    "in itself. Go on with it."
+)
+MOVED_ON = (
+    "The run moved on without this conversation since its last message: the step in the mandatory skill is the present "
+    "one, whatever the messages say."
+)
+
+
+def sections(following: Following) -> Sections:
+    """What stands in the system prompt around the block."""
+    task = following.task()
+    lines = [f"Working directory: {escape(following.runner.command_line.project)}"]
+    lines += [f"<task>{escape(task)}</task>"] if task else []
+    return Sections(base=BASE, environment="\n".join(lines))

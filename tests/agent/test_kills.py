@@ -1,0 +1,134 @@
+"""A killed session loses nothing and does nothing twice: the same call goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib import paths
+from skills.lib.agent.activity import Activity, path_in
+from skills.lib.ledger import Ledger
+from tests.agent.sessions import project
+
+ROOT = Path(__file__).resolve().parents[2]
+KILLED = -signal.SIGKILL
+Moves = Counter[tuple[str, int, str]]
+# What an undisturbed run of each skill has: its events by the sub-agent's number, the turn and the kind.
+PLAIN: Moves = Counter({("", 1, "opened"): 1, ("", 2, "moved"): 1, ("", 3, "finished"): 1})
+BROOD: Moves = Counter(
+    {
+        ("", 1, "opened"): 1, ("", 6, "finished"): 1,
+        **{("", turn, "moved"): 1 for turn in range(2, 6)},
+        **{(f".{number}", 0, "created"): 1 for number in range(1, 7)},
+        **{(f".{number}", 1, "opened"): 1 for number in range(1, 7)},
+        **{(f".{number}", 2, "finished"): 1 for number in (1, 2, 5, 6)},
+        **{(f".{number}", 2, "moved"): 1 for number in (3, 4)},
+        **{(f".{number}", 3, "finished"): 1 for number in (3, 4)},
+    }
+)
+LINES = {"plain": 2, "brood": 13}
+
+
+class Killer:
+    """The program that kills sessions."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.agent.killing"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, **request: Any) -> list[int]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+        return list(json.loads(self.process.stdout.readline())["codes"])
+
+
+@pytest.fixture
+def killer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Killer]:
+    monkeypatch.delenv("LOCKSTEP_HOME")  # each project has a ledger of its own
+    found = Killer()
+    yield found
+    found.process.communicate(timeout=30)
+
+
+def check(folder: Path, skill: str, expected: Moves, kills: int) -> None:
+    """Nothing was lost, doubled or done twice, and only what was in flight was asked again."""
+    with Ledger(paths.home(str(folder)), create=False) as ledger:
+        events = ledger.events_after(0, 10_000)
+        root = min((event.run for event in events), key=len)
+        moves = Counter((event.run.removeprefix(root), event.turn, event.kind) for event in events)
+        runs = [ledger.run(run) for run in {event.run for event in events}]
+    assert moves == expected
+    assert {run.status for run in runs if run} == {"done"}
+    written = (folder / "lines.txt").read_text().splitlines()
+    assert not [line for line, times in Counter(written).items() if times > 1]
+    assert LINES[skill] - kills <= len(written) <= LINES[skill]
+    with Activity(path_in(paths.home(str(folder)))) as activity:
+        names = [root, *(run.id for run in runs if run and run.id != root)]
+        asked = sum(activity.count(name, kind="model") for name in names)
+        answered = sum(activity.count(name, kind="usage") for name in names)
+        # A sub-agent's call may be in flight beside its parent's, or another sub-agent's.
+        assert answered <= asked <= answered + 2 * kills
+        begun = [row.data["key"] for name in names for row in activity.rows(name, kind="call")]
+        assert len(begun) >= LINES[skill]
+
+
+def swept(killer: Killer, folder: Path, skill: str, expected: Moves, points: range) -> int:
+    """Kill at each of these writes; how many there were."""
+    met = 0
+    for point in points:
+        for after in (False, True):
+            place = project(folder / f"{skill}-{point}-{after}", skill)
+            first, *rest = killer(project=str(place), skill=skill, point=point, after=after)
+            assert rest == [0], (point, after)
+            assert first in (KILLED, 0), (point, after)
+            check(place, skill, expected, kills=int(first == KILLED))
+            if first == 0:
+                return met
+        met += 1
+    return met
+
+
+def test_a_session_that_is_killed_at_a_write_goes_on(killer: Killer, tmp_path: Path) -> None:
+    assert swept(killer, tmp_path, "plain", PLAIN, range(3, 30, 7)) > 1
+
+
+@pytest.mark.slow
+def test_a_session_that_is_killed_before_or_after_any_write_goes_on(killer: Killer, tmp_path: Path) -> None:
+    assert swept(killer, tmp_path, "plain", PLAIN, range(1, 1000)) > 20
+
+
+@pytest.mark.slow
+def test_sub_agents_that_are_killed_at_a_write_go_on(killer: Killer, tmp_path: Path) -> None:
+    """Sub-agents work side by side, so a number means another write each time: a sample stands for all."""
+    assert swept(killer, tmp_path, "brood", BROOD, range(1, 1000, 9)) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("skill, expected", [("plain", PLAIN), ("brood", BROOD)])
+def test_kills_at_any_moment_lose_and_double_nothing(
+    killer: Killer, tmp_path: Path, skill: str, expected: Moves
+) -> None:
+    kills = 0
+    for seed in range(int(os.environ.get("LOCKSTEP_KILLS", "6"))):
+        place = project(tmp_path / f"p{seed}", skill)
+        codes = killer(project=str(place), skill=skill, kills=6, seed=seed, longest=0.6)
+        assert codes[-1] == 0
+        assert set(codes) <= {0, KILLED}
+        check(place, skill, expected, kills=codes.count(KILLED))
+        kills += codes.count(KILLED)
+    assert kills > 0
