@@ -26,7 +26,8 @@ Moves = Counter[tuple[str, int, str]]
 PLAIN: Moves = Counter({("", 1, "opened"): 1, ("", 2, "moved"): 1, ("", 3, "finished"): 1})
 BROOD: Moves = Counter(
     {
-        ("", 1, "opened"): 1, ("", 6, "finished"): 1,
+        ("", 1, "opened"): 1,
+        ("", 6, "finished"): 1,
         **{("", turn, "moved"): 1 for turn in range(2, 6)},
         **{(f".{number}", 0, "created"): 1 for number in range(1, 7)},
         **{(f".{number}", 1, "opened"): 1 for number in range(1, 7)},

@@ -1,1 +1,33 @@
-"""The autonomous host: a session of a model that follows a run, and what it leaves behind."""
+"""The autonomous host: a session of a model that follows a run, and what it leaves behind.
+
+Importing it loads no framework; a name is loaded when it is first used.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skills.lib.agent.agent import Advanced, Agent
+    from skills.lib.agent.middleware import LockstepMiddleware
+    from skills.lib.agent.settings import Settings, Switches
+
+_MODULES = {
+    "Advanced": "agent",
+    "Agent": "agent",
+    "LockstepMiddleware": "middleware",
+    "Settings": "settings",
+    "Switches": "settings",
+}
+
+__all__ = ["Advanced", "Agent", "LockstepMiddleware", "Settings", "Switches"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -199,33 +199,16 @@ class Agent:
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> Advanced:
         """Follow one run, and the sub-agents of its steps by the same model."""
-        from skills.lib.agent.following import Following
-        from skills.lib.agent.guarding import Guarding
         from skills.lib.agent.models import ModelError
         from skills.lib.agent.session import Session
 
-        runner, workflow = runs.served(self.project, run)
+        following = self.following(run, shared.activity, settings)
+
+        def child(one: str) -> str:
+            ended = self._followed(one, shared, settings.halved())
+            return ended.reason if ended.status == "stopped" else ""
+
         try:
-            if runner.peek(run).step is None and not runner.peek(run).run.ended:
-                runner.state(workflow, run)  # a sub-agent's run begins
-                runner.close()
-                runner, workflow = runs.served(self.project, run)
-            following = Following(
-                runner,
-                workflow,
-                run,
-                shared.activity,
-                settings,
-                names=self._names,
-                commands_of=lambda line: self._commands(line),
-                guarding=Guarding(self.project, run),
-                is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
-            )
-
-            def child(one: str) -> str:
-                ended = self._followed(one, shared, settings.halved())
-                return ended.reason if ended.status == "stopped" else ""
-
             session = Session(following, shared.model, self._tools_of(run), shared.conversations, child)
             try:
                 session.follow()
@@ -233,7 +216,33 @@ class Agent:
                 following.stop(error.what)
             return _advanced(following)
         finally:
+            following.runner.close()
+
+    def following(self, run: str, activity: Activity, settings: Settings | None = None) -> Following:
+        """A run as a session follows it; a sub-agent's begins. The caller closes its runner."""
+        from skills.lib.agent.following import Following
+        from skills.lib.agent.guarding import Guarding
+
+        runner, workflow = runs.served(self.project, run)
+        try:
+            if runs.known(self.project, run).status == "pending":
+                runner.state(workflow, run)
+                runner.close()
+                runner, workflow = runs.served(self.project, run)
+        except BaseException:
             runner.close()
+            raise
+        return Following(
+            runner,
+            workflow,
+            run,
+            activity,
+            settings or self.settings,
+            names=self._names,
+            commands_of=self._commands,
+            guarding=Guarding(self.project, run),
+            is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
+        )
 
     def _commands(self, line: str) -> list[Sequence[str]]:
         """The commands of a line, as a step's patterns judge them; none if it writes a file or cannot be read."""

@@ -1,261 +1,46 @@
-"""Follows a run in any agent of LangChain: the block at each model call, the tools of the step, one way on."""
+"""Holds any agent of LangChain to a run, in one line of it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
-from langchain.agents.middleware.types import ToolCallRequest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
-from langchain_core.tools import BaseTool, StructuredTool
-from langgraph.errors import GraphBubbleUp
-from langgraph.types import Command
+from langchain.agents.middleware import ModelRequest
+from langchain_core.tools import BaseTool
 
-from skills.lib.agent import prompt, texts, trimming
-from skills.lib.agent.calls import Ended, Stamp
-from skills.lib.agent.following import Following, Present
-from skills.lib.errors import LockstepError
-from skills.lib.runtime import reporting
-from skills.lib.runtime.reporting import REPORT
-
-# Where a message carries its stamp, and what a session says in place of a model.
-STAMP, ENDS = "lockstep", "lockstep_ends"
+from skills.lib.agent import children
+from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.agent import Agent
+from skills.lib.agent.run_middleware import RunMiddleware
+from skills.lib.agent.settings import Settings
 
 
-class LockstepMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Holds an agent of LangChain to a run.
+class LockstepMiddleware(RunMiddleware):
+    """For ``create_agent(…, middleware=[LockstepMiddleware(run)])``: the run is one that ``Agent.start`` opened.
 
-    ``run_children`` runs the sub-agents of a step before the model goes on with it; ``sections`` gives what else stands
-    in the system prompt.
+    The agent's own model and tools also serve the sub-agents of a step. ``tool_names`` maps the tools to the names that
+    steps use. Close it after the last call. Raises UsageError for a run that the project does not have.
     """
 
     def __init__(
         self,
-        following: Following,
+        run: str,
+        project: str = ".",
         *,
-        run_children: Callable[[Present], None] | None = None,
-        sections: Callable[[Present], prompt.Sections] | None = None,
+        settings: Settings | None = None,
+        tool_names: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__()
-        self.following = following
-        self._run_children = run_children
-        self._sections = sections
-        # Registered so that a report's call is carried out; each model call offers the schema of its step.
-        self.tools = [_report_tool()]
+        host = Agent(project, settings=settings, tool_names=tool_names)
+        self._activity = Activity(path_in(host.home))
 
-    def wrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
-    ) -> ModelResponse[Any] | AIMessage:
-        present = self._present()
-        if present.ends:
-            return _ending(present)
-        stamp = self.following.begin_model_call(present.peek, _name_of(request.model))
-        return self._stamped(handler(self._prepared(request, present)), stamp)
+        def run_children(request: ModelRequest[object]) -> None:
+            tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool not in self.tools]
+            each = Agent(project, request.model, tools=tools, tool_names=tool_names, settings=host.settings.halved())
+            children.run(self.following, lambda child: each.advance(child).reason)
 
-    async def awrap_model_call(
-        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
-    ) -> ModelResponse[Any] | AIMessage:
-        present = self._present()
-        if present.ends:
-            return _ending(present)
-        stamp = self.following.begin_model_call(present.peek, _name_of(request.model))
-        return self._stamped(await handler(self._prepared(request, present)), stamp)
+        super().__init__(host.following(run, self._activity), run_children)
+        self.following.limits.begin()
 
-    def wrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
-    ) -> ToolMessage | Command[Any]:
-        place = _Place(request)
-        if place.tool == REPORT:
-            return place.answered(self.following.report(place.arguments, place.stamp, place.alone))
-        passed: list[Command[Any]] = []
-
-        def carry_out() -> Ended:
-            try:
-                return _ended(handler(request), passed)
-            except GraphBubbleUp:
-                raise
-            except Exception as error:
-                return _failed(error)
-
-        ended = self._called(place, request, carry_out)
-        return passed[0] if passed else place.answered(ended)
-
-    async def awrap_tool_call(
-        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
-    ) -> ToolMessage | Command[Any]:
-        import asyncio
-
-        place = _Place(request)
-        if place.tool == REPORT:  # it may check commands, which take their time
-            return place.answered(
-                await asyncio.to_thread(self.following.report, place.arguments, place.stamp, place.alone)
-            )
-        passed: list[Command[Any]] = []
-        loop = asyncio.get_running_loop()
-
-        async def awaited() -> ToolMessage | Command[Any]:
-            return await handler(request)
-
-        def carry_out() -> Ended:
-            try:
-                return _ended(asyncio.run_coroutine_threadsafe(awaited(), loop).result(), passed)
-            except GraphBubbleUp:
-                raise
-            except Exception as error:
-                return _failed(error)
-
-        ended = await asyncio.to_thread(self._called, place, request, carry_out)
-        return passed[0] if passed else place.answered(ended)
-
-    @hook_config(can_jump_to=["model"])
-    def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Send a model back that ended its turn in mid-run, a bounded number of times."""
-        text = self.following.sent_back()
-        return {"messages": [HumanMessage(text)], "jump_to": "model"} if text else None
-
-    @hook_config(can_jump_to=["model"])
-    async def aafter_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        return self.after_agent(state, runtime)
-
-    def _present(self) -> Present:
-        """What the run is at, its sub-agents run."""
-        present = self.following.present()
-        if not present.ends and self._run_children is not None and _has_open_children(present):
-            self._run_children(present)
-            present = self.following.present()
-        return present
-
-    def _prepared(self, request: ModelRequest[Any], present: Present) -> ModelRequest[Any]:
-        """The model call with the block, the tools of the step, and messages that fit."""
-        following, peek = self.following, present.peek
-        settings = following.settings
-        tools = [tool for tool in request.tools if _is_offered(present, _name_of_tool(tool))]
-        names = [_name_of_tool(tool) for tool in tools]
-        sections = self._sections(present) if self._sections else prompt.Sections()
-        own = request.system_message.text if request.system_message else ""
-        rules = texts.MOVED_ON if _moved_on(request.messages, peek.run.turn) else sections.rules
-        base = "\n\n".join(filter(None, (own, sections.base)))
-        sections = prompt.forced(
-            prompt.Sections(**{**sections.fields(), "base": base, "rules": rules}),  # type: ignore[arg-type]
-            peek.run.workflow,
-            following.block(peek),
-            [*names, REPORT],
-            call=following.limits.calls(peek.run.turn),
-            switches=settings.switches,
-        )
-        offered = [*tools, _schema_of(reporting.schema(peek))]
-        system, messages = trimming.fitted(
-            sections, request.messages, offered, settings.context_tokens, settings.switches
-        )
-        return request.override(system_message=system, messages=messages, tools=offered)
-
-    def _stamped(self, response: ModelResponse[Any], stamp: Stamp) -> ModelResponse[Any]:
-        for message in response.result:
-            if isinstance(message, AIMessage):
-                message.response_metadata = {**message.response_metadata, STAMP: stamp.fields()}
-                self.following.end_model_call(stamp, _text_of(message), _usage_of(message))
-        return response
-
-    def _called(self, place: _Place, request: ToolCallRequest, carry_out: Callable[[], Ended]) -> Ended:
-        if request.tool is None:
-            return Ended(f"There is no tool {place.tool!r:.80}.", False)
-        about = request.tool.metadata or {}
-        reads = bool(about.get("reads"))
-        ended = self.following.call(place.tool, place.arguments, place.key, place.stamp, reads, carry_out)
-        if about.get("ends") and ended.ok:
-            self.following.stop(ended.text.strip())
-        return ended
-
-
-class _Place:
-    """Where a call of a tool stands: the message that asked for it, its stamp, and its place among the calls of it."""
-
-    def __init__(self, request: ToolCallRequest) -> None:
-        call = request.tool_call
-        self.tool, self.arguments, self.id = call["name"], dict(call["args"] or {}), call["id"] or ""
-        messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else []
-        answer = next((one for one in reversed(messages) if isinstance(one, AIMessage)), None)
-        calls = list(answer.tool_calls) if answer else [call]
-        self.stamp = Stamp.of(answer.response_metadata.get(STAMP)) if answer else None
-        self.alone = len(calls) + len(answer.invalid_tool_calls if answer else ()) <= 1
-        number = next((at for at, one in enumerate(calls) if one is call), None)
-        if number is None:
-            number = next((at for at, one in enumerate(calls) if one["id"] == call["id"] and one == call), 0)
-        self.key = f"{self.stamp.model if self.stamp else 0}.{number}"
-
-    def answered(self, ended: Ended) -> ToolMessage:
-        return ToolMessage(ended.text, tool_call_id=self.id, name=self.tool, status="success" if ended.ok else "error")
-
-
-def _has_open_children(present: Present) -> bool:
-    return any(child["status"] in ("pending", "open", "waiting") for child in present.peek.children)
-
-
-def _ending(present: Present) -> AIMessage:
-    """What stands in a conversation where the session ends: no model was asked."""
-    return AIMessage(present.ends, response_metadata={ENDS: True})
-
-
-def _ended(result: ToolMessage | Command[Any], passed: list[Command[Any]]) -> Ended:
-    """The result of a tool; a command to the graph is passed on as it is."""
-    if isinstance(result, Command):
-        passed.append(result)
-        return Ended("The tool changed the state of the agent.")
-    data = result.artifact if isinstance(result.artifact, dict) else {}
-    return Ended(_text_of(result), result.status != "error", data)
-
-
-def _failed(error: Exception) -> Ended:
-    """What a tool that raised says to the model: what was wrong, what is valid, what to try."""
-    if isinstance(error, LockstepError):
-        return Ended("\n".join(error.lines()), False)
-    return Ended(f"The tool failed: {type(error).__name__}: {error}"[:4000], False)
-
-
-def _report_tool() -> BaseTool:
-    def report_step(**arguments: Any) -> str:
-        raise RuntimeError("a report is carried out by LockstepMiddleware alone")
-
-    schema = {"title": REPORT, "type": "object", "properties": {}, "additionalProperties": True}
-    return StructuredTool.from_function(
-        report_step, name=REPORT, description=reporting.DESCRIPTION, args_schema=schema, infer_schema=False
-    )
-
-
-def _schema_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    function = {"name": REPORT, "description": reporting.DESCRIPTION, "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-def _is_offered(present: Present, name: str) -> bool:
-    return name != REPORT and present.offer.offers(name)
-
-
-def _name_of_tool(tool: BaseTool | dict[str, Any]) -> str:
-    if isinstance(tool, BaseTool):
-        return tool.name
-    return str(tool.get("name") or (tool.get("function") or {}).get("name") or "")
-
-
-def _name_of(model: Any) -> str:
-    return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
-
-
-def _text_of(message: Any) -> str:
-    text = message.text
-    return str(text() if callable(text) and not isinstance(text, str) else text)
-
-
-def _usage_of(message: AIMessage) -> dict[str, Any]:
-    usage = message.usage_metadata
-    if not usage:
-        return {}
-    return {"input": usage["input_tokens"], "output": usage["output_tokens"]}
-
-
-def _moved_on(messages: Sequence[AnyMessage], turn: int) -> bool:
-    """True if the run moved since the conversation's last answer by another way than that answer's own report."""
-    stamps = [Stamp.of(one.response_metadata.get(STAMP)) for one in messages if isinstance(one, AIMessage)]
-    known = max((stamp.turn for stamp in stamps if stamp), default=turn)
-    return turn > known + 1
+    def close(self) -> None:
+        """Close the ledger and the activities."""
+        self.following.runner.close()
+        self._activity.close()

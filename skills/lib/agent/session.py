@@ -16,7 +16,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from skills.lib.agent import children, texts
 from skills.lib.agent.following import Following
-from skills.lib.agent.middleware import LockstepMiddleware
+from skills.lib.agent.run_middleware import RunMiddleware
 from skills.lib.errors import LedgerError
 
 CHECKPOINTS = "checkpoints.db"
@@ -56,11 +56,7 @@ class Session:
         child: Callable[[str], str],
     ) -> None:
         self.following = following
-        middleware = LockstepMiddleware(
-            following,
-            run_children=lambda present: children.run(following, child),
-            sections=lambda present: texts.sections(following),
-        )
+        middleware = RunMiddleware(following, lambda request: children.run(following, child))
         self._graph: Any = create_agent(model, list(tools), middleware=[middleware], checkpointer=conversations.saver)
         self._config: RunnableConfig = {"configurable": {"thread_id": following.run}, "recursion_limit": _STEPS}
 

@@ -1,0 +1,34 @@
+"""``LockstepMiddleware`` in an agent of LangChain that somebody else makes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+
+from skills.lib.agent import LockstepMiddleware
+from tests.agent.scripted import ScriptedModel
+from tests.agent.sessions import agent, honest, project
+
+VALUES = {"targets": ["a", "b"], "verdict": "pass", "summary": "all was seen"}
+
+
+@pytest.mark.req("A-15")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_any_agent_of_langchain_follows_a_run_and_its_sub_agents(tmp_path: Path, is_async: bool) -> None:
+    folder = project(tmp_path / "p", "brood")
+    model = ScriptedModel(answer=honest(VALUES))
+    run = agent(folder, model).start("brood", "look at all")
+
+    middleware = LockstepMiddleware(run, str(folder))
+    graph: Any = create_agent(model, tools=[], system_prompt="Be kind.", middleware=[middleware])
+    given = {"messages": [("user", "begin")]}
+    result = asyncio.run(graph.ainvoke(given)) if is_async else graph.invoke(given)
+    assert result["messages"][-1].text == "The run is done."
+    assert middleware.following.peek().run.status == "done"
+    middleware.close()
+    assert model.calls[0].system.startswith("Be kind.")
+
