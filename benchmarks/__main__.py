@@ -28,6 +28,7 @@ BENCHMARKS = {
     "gates": "benchmarks.gates.figures",
     "contents": "benchmarks.contents",
     "guard": "benchmarks.guard",
+    "session": "benchmarks.session",
     "cost": "benchmarks.cost.figures",
 }
 

@@ -31,4 +31,3 @@ def test_any_agent_of_langchain_follows_a_run_and_its_sub_agents(tmp_path: Path,
     assert middleware.following.peek().run.status == "done"
     middleware.close()
     assert model.calls[0].system.startswith("Be kind.")
-

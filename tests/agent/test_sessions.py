@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from langchain_core.messages import ToolMessage
+
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report
 from tests.agent.sessions import agent, honest, project, touch
 
@@ -54,8 +56,8 @@ def test_two_reports_in_one_message_are_both_refused(tmp_path: Path) -> None:
     host = agent(folder, model)
     run = host.start("plain")
     assert host.advance(run).status == "done"
-    refused = [message for message in model.calls[1].messages if message.type == "tool"]
-    assert [message.status for message in refused] == ["error", "error"]  # type: ignore[union-attr]
+    refused = [message for message in model.calls[1].messages if isinstance(message, ToolMessage)]
+    assert [message.status for message in refused] == ["error", "error"]
     assert all("stands alone in a message" in message.text for message in refused)
 
 

@@ -14,6 +14,7 @@ from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.lease import lease
 from skills.lib.agent.settings import Settings
 from skills.lib.errors import LockstepError, RefusedError, UsageError
+from skills.lib.ledger import Ledger
 from skills.lib.model.run import ENDED, FINISHED, Request, Run
 from skills.lib.record import Record
 
@@ -151,7 +152,8 @@ class Agent:
         """What happened in a run and its sub-agents' since a cursor, in order; with ``wait`` until the run ends."""
         from skills.lib.agent import events
 
-        return events.follow(self.project, run, after, level, wait=wait)
+        with Ledger(self.home, create=False) as ledger, self._activity() as activity:
+            yield from events.follow(ledger, activity, run, after, level, wait)
 
     def cancel(self, run: str) -> None:
         """Stop the session of a run in this program before its next model call, and the command that it waits for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from langchain.agents.middleware import ModelRequest
 from langchain_core.tools import BaseTool
@@ -32,7 +33,7 @@ class LockstepMiddleware(RunMiddleware):
         host = Agent(project, settings=settings, tool_names=tool_names)
         self._activity = Activity(path_in(host.home))
 
-        def run_children(request: ModelRequest[object]) -> None:
+        def run_children(request: ModelRequest[Any]) -> None:
             tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool not in self.tools]
             each = Agent(project, request.model, tools=tools, tool_names=tool_names, settings=host.settings.halved())
             children.run(self.following, lambda child: each.advance(child).reason)

@@ -47,4 +47,4 @@ class Settings(Record):
 
     def halved(self) -> Settings:
         """The settings of a sub-agent: half of the model calls of a step."""
-        return Settings(**{**self.fields(), "max_iterations": max(1, self.max_iterations // 2)})
+        return Settings(**{**self.fields(), "max_iterations": max(1, self.max_iterations // 2)})  # type: ignore[arg-type]

@@ -25,8 +25,10 @@ _LARGEST = 1 << 20
 def tools(home: str, run: str) -> list[Tool]:
     """The essential tools of a run; ``home`` is the folder of the ledger."""
     folder = os.path.join(os.path.realpath(home), "agent", FOLDER)
-    if not run or not all(char.isascii() and (char.isalnum() or char in "-_.") for char in run):
-        raise UsageError(f"{run!r:.80} is no id of a run", valid="letters, digits, hyphens, and the dot before a sub-agent's number")
+    own, _, child = run.partition(".")
+    is_id = bool(own) and all(char.isascii() and (char.isalnum() or char in "-_") for char in own)
+    if not is_id or not (child or "0").isdigit() or not run.isascii():
+        raise UsageError(f"{run!r:.80} is no id of a run", valid="letters, digits, hyphens, and a sub-agent's number")
     path = os.path.join(folder, f"{run}.json")
 
     def todowrite(todos: Sequence[dict[str, Any]]) -> Result:
