@@ -457,6 +457,9 @@ def test_a_person_takes_out_a_run_that_cannot_be_read_and_the_others_go_on(
     assert (shown.code, shown.err) == (0, "1 record would be removed.\n")
     assert f"run '{broken.id}' has a wrong checksum or field" in shown.out
     assert cli("prune", "--unreadable").code == 3  # no terminal
+    refused = cli("prune", "--unreadable", "--older", "7", "--dry-run")
+    assert (refused.code, refused.out) == (2, "")
+    assert "so --older does not go with --unreadable" in refused.err
     words = way_out.split()[1:]
     assert at_terminal(*words, keys=b"n\n")[0] == 130
     assert at_terminal(*words, keys=b"y\n")[0] == 0

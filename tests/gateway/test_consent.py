@@ -56,6 +56,14 @@ def test_a_person_who_does_not_consent_changes_nothing(setup: Setup, keys: bytes
     assert setup.gateway.is_untrusted
 
 
+def test_an_answer_that_is_none_is_asked_for_again(setup: Setup) -> None:
+    write(setup)
+    code, shown = at_terminal("gateway", "trust", keys=b"perhaps\nYES\n")
+    assert code == 0
+    assert "Error: 'perhaps' is no answer: type y for yes, n for no\n" in shown
+    assert not setup.gateway.is_untrusted
+
+
 @pytest.mark.parametrize("variable", ["CLAUDECODE", "LOCKSTEP_AGENT"])
 def test_an_agent_cannot_consent(setup: Setup, variable: str) -> None:
     write(setup)

@@ -183,6 +183,14 @@ def test_the_scratch_folder_of_a_skill_is_written(setup: Setup) -> None:
     assert (setup.project / "skills/x/tmp/output.md").read_text(encoding="utf-8") == "# Readme\n"
 
 
+def test_a_file_of_more_than_a_gigabyte_is_not_copied(setup: Setup) -> None:
+    with (setup.project / "large").open("wb") as file:
+        file.truncate((1 << 30) + 1)
+    with pytest.raises(RefusedError, match="has 1,073,741,825 bytes: files of at most 1,073,741,824 bytes are copied"):
+        safe_cli_executor("copy_file", source="large", destination="build/large")
+    assert not (setup.project / "build" / "large").exists()
+
+
 def test_where_a_link_of_a_skill_leads_is_not_written(setup: Setup) -> None:
     for folder in ("lib/shared", "lib/way", "conf", "tool", "free"):
         (setup.project / folder).mkdir(parents=True)

@@ -7,6 +7,7 @@ from contextlib import closing
 import click
 
 from skills.lib import status_files, terminal
+from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
@@ -48,8 +49,9 @@ def _abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) 
     terminal.forbid_lockstep_agent("giving up a run is a person's")
     run = runs.require_records(project).run(run_id)
     at_terminal = terminal.is_there()
-    if at_terminal and not yes and not run.ended:
-        click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
+    is_asked = at_terminal and not yes and not run.ended
+    if is_asked and not prompts.confirmed(f"End run {run.id} of {run.workflow}, at {run.step}?"):
+        raise click.Abort
     with closing(runs.plain_runner(run, project, terminal.actor())) as runner:
         ended = runner.abandon(run.id, reason)
     screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from skills.lib import gateway_results, paths, terminal
+from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
@@ -131,7 +132,7 @@ def trust(screen: Screen, withdraw: bool, project: str) -> None:
     if consent.is_given(project, data):
         screen.print("These commands are trusted already.")
         return
-    if not click.confirm("May agents run these commands in this project?", err=True):
+    if not prompts.confirmed("May agents run these commands in this project?"):
         raise RefusedError("no consent was given, and nothing was changed")
     consent.give(project, data)
     screen.print(f"{GATEWAY_FILE} is trusted as it is now.")

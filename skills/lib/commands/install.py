@@ -108,7 +108,7 @@ def install(
         allows = allow
         if allow is None and was is None and asks and allowing.is_possible(place):
             question = f"Let {KNOWN[host].title} run the step scripts, and no others, without asking you?"
-            allows = click.confirm(question, err=True)
+            allows = prompts.confirmed(question)
         try:
             plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run, allows)
         except LockstepError as error:

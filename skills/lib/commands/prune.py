@@ -10,6 +10,7 @@ import time
 import click
 
 from skills.lib import paths, status_files, terminal
+from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted, one_line
 from skills.lib.commands.queries import runs
@@ -19,6 +20,8 @@ from skills.lib.ledger import removal
 from skills.lib.model.texts import number
 from skills.lib.runtime.project import is_of_another_project
 
+# How many days ago a run has ended that is removed, unless --older says otherwise.
+_OLDER = 30
 _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 
 
@@ -30,19 +33,28 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
     )
 )
 @click.option(
-    "--older", type=click.FloatRange(min=0), default=30, show_default=True, metavar="DAYS", help="Keep younger ones."
+    "--older",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help=f"Keep younger ones; {_OLDER} unless given.",
 )
 @click.option("--unreadable", is_flag=True, help="Instead: the runs that cannot be read any more, open ones too.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation at a terminal.")
 @project_option
 @click.pass_obj
-def prune(screen: Screen, older: float, unreadable: bool, dry_run: bool, yes: bool, project: str) -> None:
+def prune(screen: Screen, older: float | None, unreadable: bool, dry_run: bool, yes: bool, project: str) -> None:
     """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay.
 
     With --unreadable the runs are removed, with their sub-agents', that doctor calls damaged. It takes a person at a
     terminal.
     """
+    if unreadable and older is not None:
+        raise UsageError(
+            "when a run that cannot be read has ended is not known, so --older does not go with --unreadable",
+            remedy="lockstep prune --unreadable --dry-run  # shows which runs would be removed",
+        )
+    older = _OLDER if older is None else older
     if math.isnan(older):
         raise UsageError("--older is no number of days", valid="0, 7, 0.5", remedy="lockstep prune --older 30")
     if unreadable:
@@ -89,8 +101,8 @@ def _is_to_go(screen: Screen, count: int, dry_run: bool, yes: bool) -> bool:
     """True if so many records are to be removed: not to be looked at alone, and confirmed at a terminal."""
     if dry_run:
         screen.say(f"{counted(count, 'record')} would be removed.")
-    elif terminal.is_there() and not yes:
-        click.confirm(f"Remove {counted(count, 'record')} for good?", abort=True, err=True)
+    elif terminal.is_there() and not yes and not prompts.confirmed(f"Remove {counted(count, 'record')} for good?"):
+        raise click.Abort
     return not dry_run
 
 

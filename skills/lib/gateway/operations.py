@@ -25,6 +25,8 @@ ENTRIES, DEPTH = 10_000, 20
 # A folder whose content no tree shows.
 _NOT_SHOWN = ".git"
 _AT_ONCE = 1 << 20
+# The bytes of the largest file that is copied.
+LARGEST = 1 << 30
 
 
 class TimeIsUp(Exception):
@@ -124,14 +126,23 @@ def _line(entry: os.DirEntry[str]) -> bytes:
 def _copy_file(job: Job) -> bytes:
     source, target = job.values["source"], _target(job)
     with tree_files.opened(source) as place, tree_files.regular(place) as file, tree_files.opened(target) as other:
-        mode = stat.S_IMODE(os.fstat(file).st_mode) & 0o777
+        about = os.fstat(file)
+        _require_small(source, about.st_size)
+        size, mode = 0, stat.S_IMODE(about.st_mode) & 0o777
         with tree_files.replacing(other, mode) as copy:
             while part := os.read(file, _AT_ONCE):
                 job.check()
+                size += len(part)
+                _require_small(source, size)  # it may grow meanwhile
                 view = memoryview(part)
                 while view:
                     view = view[os.write(copy, view) :]
     return f"copied: {source} -> {target}\n".encode()
+
+
+def _require_small(source: str, size: int) -> None:
+    if size > LARGEST:
+        raise RefusedError(f"{source} has {size:,} bytes: files of at most {LARGEST:,} bytes are copied")
 
 
 def _move_file(job: Job) -> bytes:

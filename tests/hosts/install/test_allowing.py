@@ -137,7 +137,8 @@ def test_gemini_cli_gets_a_policy_of_the_user(cli: Command, project: Path, home:
 
 def test_a_folder_for_any_host_takes_no_rule(cli: Command, project: Path) -> None:
     refused = cli("install", "agents", "--skill", ROLED, "--allow")
-    assert (refused.code, "takes no rule" in refused.err) == (2, True)
+    assert (refused.code, "agents takes no rule by which scripts run without a question" in refused.err) == (2, True)
+    assert "  valid: codex, claude, opencode, qwen, gemini\n" in refused.err
 
 
 def test_the_plugin_of_opencode_has_the_commands(cli: Command, project: Path, home: Path) -> None:

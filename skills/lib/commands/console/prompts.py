@@ -28,6 +28,19 @@ def is_terminal() -> bool:
     return terminal.is_there() and sys.stderr is not None and sys.stderr.isatty()
 
 
+def confirmed(question: str) -> bool:
+    """True if the person answers yes; no answer is no."""
+
+    def said(text: str) -> bool:
+        word = text.strip().lower()
+        if word not in ("y", "yes", "n", "no", ""):
+            raise click.BadParameter(f"{word!r:.80} is no answer: type y for yes, n for no")
+        return word in ("y", "yes")
+
+    answer: bool = click.prompt(f"{question} [y/N]", default="", show_default=False, value_proc=said, err=True)
+    return answer
+
+
 def some_of(question: str, choices: Sequence[str], default: Sequence[str]) -> list[str]:
     """The choice of several, typed with spaces or commas between; ``all`` chooses all."""
 

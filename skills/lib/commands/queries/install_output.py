@@ -116,7 +116,7 @@ def _ask(kept: list[Change]) -> frozenset[str]:
     return frozenset(
         change.path
         for change in kept
-        if click.confirm(f"{change.path} ({change.what}) is {change.why}. Replace or remove it?", err=True)
+        if prompts.confirmed(f"{change.path} ({change.what}) is {change.why}. Replace or remove it?")
     )
 
 

@@ -37,7 +37,11 @@ def check(place: Locations, allow: bool | None) -> None:
     if not allow or is_possible(place):
         return
     if not _takes_rules(place.host):
-        raise UsageError(f"--allow: {KNOWN[place.host].title} takes no rule", remedy="leave --allow out")
+        raise UsageError(
+            f"--allow: {place.host} takes no rule by which scripts run without a question",
+            valid=", ".join(host for host in KNOWN if _takes_rules(host)),
+            remedy="leave --allow out",
+        )
     raise UsageError(
         "--allow in a project: an agent may edit the scripts there, and would run what it wrote without a question",
         remedy=f"lockstep install {place.host} --scope user --allow",
