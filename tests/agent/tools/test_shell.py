@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.agent.tools.command_lines import read_line
+from skills.lib.errors import UsageError
 from tests.agent.tools.conftest import Session, is_alive
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows the processes of others")
@@ -86,6 +90,7 @@ def test_a_failure_before_a_pipe_is_told(session: Session) -> None:
         ("echo `ls`", "call shell once"),
         ("echo {a,b}", "write it out"),
         ("echo ~/x", "write the path out"),
+        ("echo ~/'a b'", "write the path out"),
         ("(ls)", "call shell once"),
         ("if true; then ls; fi", "call shell once"),
         ("FOO=1 ls", "env NAME=value PROGRAM"),
@@ -125,6 +130,36 @@ def test_a_name_that_begins_with_a_dash_is_no_option(session: Session) -> None:
 def test_quoted_words_reach_a_program_as_they_are(words: list[str]) -> None:
     [part] = read_line("echo " + shlex.join(words), "/")
     assert part.argv == ("echo", *words)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@settings(max_examples=150, deadline=None)
+@given(line=st.text(st.sampled_from("ab \t'\"\\$#~{},!=*?[]-./%:"), max_size=14))
+def test_what_is_accepted_is_what_bash_makes_of_it(line: str) -> None:
+    """If a line is taken for one command, its words are those that bash gives the program.
+
+    In NAME=~, bash alone puts a home folder.
+    """
+    assume("=~" not in line and ":~" not in line)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a", "ab", "b.a"):
+            Path(folder, name).touch()
+        try:
+            parts = read_line(f"show {line}", folder)
+        except UsageError:
+            return
+        script = f'show() {{ for word in "$@"; do printf \'%s\\0\' "$word"; done; }}\nshow {line}\n'
+        done = subprocess.run(
+            ["bash", "--norc", "-c", script],
+            cwd=folder,
+            capture_output=True,
+            timeout=30,
+            check=False,
+            env={"HOME": "/h"},
+        )
+    [part] = parts
+    words = done.stdout.decode().split("\0")[:-1]
+    assert [word.removeprefix("./") for word in part.argv[1:]] == [one.removeprefix("./") for one in words]
 
 
 def test_a_program_gets_few_variables_and_knows_that_an_agent_runs_it(

@@ -138,7 +138,7 @@ def _require_written(word: Word) -> None:
             f"a word that only a shell knows{f' ({near[:80]!r} …)' if near else ''}",
             "write it out; quote it in single quotes if $, ` or braces are meant as they stand",
         )
-    if word.tilde and not word.quoted:
+    if word.tilde:
         raise _no_shell(f"a home folder ({word.text[:80]})", "write the path out, or quote the word")
 
 

@@ -66,7 +66,9 @@ def tools(home: str, run: str) -> list[Tool]:
         Tool(
             name="todowrite",
             about="Replace your list of todos: a note for yourself, which no step reads as a report.",
-            parameters={"todos": {"type": "array", "items": entry, "maxItems": ENTRIES}},
+            parameters={
+                "todos": {"type": "array", "items": entry, "maxItems": ENTRIES, "description": "The whole list."}
+            },
             required=("todos",),
             run=todowrite,
         ),
