@@ -29,6 +29,7 @@ BENCHMARKS = {
     "contents": "benchmarks.contents",
     "guard": "benchmarks.guard",
     "session": "benchmarks.session",
+    "compliance": "benchmarks.compliance",
     "cost": "benchmarks.cost.figures",
 }
 

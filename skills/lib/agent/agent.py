@@ -201,7 +201,7 @@ class Agent:
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> Advanced:
         """Follow one run, and the sub-agents of its steps by the same model."""
-        from skills.lib.agent.models import ModelError
+        from skills.lib.agent import models  # of the extra
         from skills.lib.agent.session import Session
 
         following = self.following(run, shared.activity, settings)
@@ -211,10 +211,11 @@ class Agent:
             return ended.reason if ended.status == "stopped" else ""
 
         try:
-            session = Session(following, shared.model, self._tools_of(run), shared.conversations, child)
+            model = models.within(shared.model, models.Retries(is_cancelled=following.is_cancelled))
+            session = Session(following, model, self._tools_of(run), shared.conversations, child)
             try:
                 session.follow()
-            except ModelError as error:
+            except models.ModelError as error:
                 following.stop(error.what)
             return _advanced(following)
         finally:

@@ -65,7 +65,7 @@ class Following:
         self.activity, self.settings = activity, settings
         self.limits = Limits(activity, settings, run)
         self._names, self._commands_of, self._guarding = names, commands_of, guarding
-        self._is_cancelled = is_cancelled
+        self.is_cancelled = is_cancelled
 
     def peek(self) -> Peek:
         """What the run is at."""
@@ -88,7 +88,7 @@ class Following:
             return "The run waits for a person."
         if peek.is_paused:
             return "A person paused the run."
-        if self._is_cancelled():
+        if self.is_cancelled():
             return "The session was cancelled."
         return self.limits.stopped() or self.limits.spent(peek.run.turn)
 
