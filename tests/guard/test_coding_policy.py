@@ -184,12 +184,13 @@ def test_everyday_commands_stay_allowed(session: Session, line: str) -> None:
     assert session.ask(line) == "allow"
 
 
-@pytest.mark.parametrize("words", ["--force", "-f", "--force-with-lease", "-uf", "--delete"])
+@pytest.mark.parametrize("words", ["--force", "-f", "--force-with-lease", "-uf", "--delete", "--del"])
 def test_nothing_is_forced_onto_a_protected_branch(session: Session, words: str) -> None:
     session.ran("make test")
     assert session.ask(f"git push {words} origin main") == "deny"
     assert session.ask("git push origin +topic:main") == "deny"
     assert session.ask("git push origin :main") == "deny"
+    assert session.ask("git push -f origin topic:heads/main") == "deny"
     assert session.ask("git push --force origin topic") == "allow"
     assert session.ask("git push origin main") == "allow"
 

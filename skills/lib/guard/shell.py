@@ -65,7 +65,7 @@ class Match(Record):
             return None
         if name == "branch":
             is_push = self.at > 1 and self.command.words[self.at - 1] == "push"
-            pushed = shell_git.pushed_branch(self.args) if is_push else ""
+            pushed = shell_git.pushed_branch(self.args, self.command.parts) if is_push else ""
             return worktree.branch(folder) if pushed == "" else pushed
         return worktree.head(folder)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skills.lib.guard.shell_starts import Start
 
 _SEVERAL = frozenset(("--all", "--mirror", "--branches", "--tags"))
+_STEERING = ("push.default", "remote.", "branch.")
 _ASKING = frozenset(
     "--get --get-all --get-regexp --get-urlmatch --list -l --unset --unset-all --remove-section".split()
 )
@@ -128,9 +129,15 @@ def folder_of(words: Sequence[str | None], folder: str) -> str:
     return folder
 
 
-def pushed_branch(args: Sequence[str | None]) -> str | None:
-    """The branch that the arguments of ``git push`` name, "" if they name none, None if several or not known."""
-    if None in args or any(word in _SEVERAL for word in args):
+def pushed_branch(args: Sequence[str | None], words: Sequence[Word] = ()) -> str | None:
+    """The branch that the arguments of ``git push`` name, "" if they name none, None if several or not known.
+
+    ``words`` are those of the whole command: its settings may say what is pushed where.
+    """
+    _, settings = git_command(words)
+    if any(not one.known or one.text.lower().startswith(_STEERING) for one in settings):
+        return None
+    if None in args or any(len(word) > 3 and one.startswith(word) for word in args if word for one in _SEVERAL):
         return None
     operands = [word for word in args if word and word[:1] != "-"]
     takes_value = any(word in _VALUED for word in args)
@@ -142,4 +149,4 @@ def pushed_branch(args: Sequence[str | None]) -> str | None:
     if target in ("HEAD", "@") and ":" not in operands[1]:
         return ""
     is_plain = target not in ("HEAD", "@", "") and "*" not in target
-    return target.removeprefix("refs/heads/") if is_plain else None
+    return target.removeprefix("refs/").removeprefix("heads/") if is_plain else None
