@@ -115,7 +115,7 @@ from skills.lib.workflow.requirements import *
 from skills.lib.workflow.types import *
 
 WORKFLOW = Workflow(
-    "guarded", StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("seen")], tools=["read"])
+    "guarded", StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("seen")], tools=["read", "ask"])
 )
 register_workflow(WORKFLOW)
 """

@@ -91,6 +91,7 @@ class Agent:
         """
         runner, workflow = runs.opener(self.project, skill)
         try:
+            runs.check_tools(workflow, self._tool_names(), self._names)
             given = runs.parameters(workflow, request, dict(parameters or {}))
             key = self._key(workflow.name, request, given, new)
             response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
@@ -191,6 +192,14 @@ class Agent:
                 yield lambda run: self._followed(run, shared, self.settings)
         finally:
             conversations.close()
+
+    def _tool_names(self) -> list[str]:
+        """The names of the tools that every session has."""
+        if self._tools is not None:
+            return [tool.name for tool in self._tools]
+        from skills.lib.agent.tools import project_tools  # a session needs them
+
+        return [tool.name for tool in project_tools(self.project, self.home)]
 
     def _tools_of(self, run: str) -> list[BaseTool]:
         """The tools of one session, which keep what it has read."""

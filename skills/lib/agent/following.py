@@ -78,7 +78,7 @@ class Following:
 
     def _offer(self, peek: Peek) -> Offer:
         allowed = peek.tools if self.settings.switches.filter_tools else ()
-        return Offer(allowed, self._names, self._commands_of)
+        return Offer(allowed, self._names, self._commands_of, self.settings.undeclared)
 
     def ends(self, peek: Peek) -> str:
         """Why the session ends here; "" if it goes on."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
+from collections.abc import Mapping, Sequence
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.errors import UsageError
+from skills.lib.errors import RefusedError, UsageError
+from skills.lib.guard.offering import Offer
 from skills.lib.hosts import skills
 from skills.lib.ledger import Ledger, keyed_id
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime.runner import Runner
 from skills.lib.runtime.serving import runner_for
+
+log = logging.getLogger("lockstep.agent")
 
 KIND, WHO = "agent", "lockstep agent"
 
@@ -53,6 +58,23 @@ def of_key(project: str, key: str) -> Run | None:
         return None
     with ledger:
         return ledger.run(keyed_id(key))
+
+
+def check_tools(workflow: Workflow, tools: Sequence[str], names: Mapping[str, str]) -> None:
+    """Log what a step names and nobody has. Raises RefusedError for a step that names only tools that nobody has."""
+    for step in workflow.steps:
+        allowed = workflow.tools_of(step)
+        missing = Offer(allowed, names).missing(tools)
+        if missing and len(missing) == len(allowed):
+            raise RefusedError(
+                f"step {step.id} of {workflow.name} works with {', '.join(missing)}, and no tool here is one of these",
+                valid=", ".join(tools) or "no tool",
+                remedy="give such a tool, or map one's name by tool_names",
+            )
+        if missing:
+            log.warning("step %s of %s names tools that nobody has: %s", step.id, workflow.name, ", ".join(missing))
+        if not allowed:
+            log.warning("step %s of %s names no tools", step.id, workflow.name)
 
 
 def parameters(workflow: Workflow, request: str, given: dict[str, object]) -> dict[str, object]:

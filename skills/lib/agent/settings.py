@@ -30,7 +30,8 @@ class Settings(Record):
 
     ``max_iterations`` counts model calls per entry of a step, ``early_ends`` how often an early end is sent back,
     ``tool_failures`` failed calls of one tool with the same arguments. ``context_tokens`` is the budget of one model
-    call: its system prompt, its messages and its tools.
+    call: its system prompt, its messages and its tools. ``undeclared`` says which tools a step has that names none: all
+    but those that start skills (``all``), or ``essential`` ones alone.
     """
 
     max_iterations: int = 15
@@ -38,10 +39,13 @@ class Settings(Record):
     tool_failures: int = 3
     context_tokens: int = 100_000
     switches: Switches = Switches()
+    undeclared: str = "all"
 
     def _check(self) -> None:
         for name in ("max_iterations", "early_ends", "tool_failures", "context_tokens"):
             check_count(getattr(self, name), f"{self._label} {name}")
+        if self.undeclared not in ("all", "essential"):
+            raise ValueError(f"{self._label} undeclared: {self.undeclared!r:.40} is neither all nor essential")
         if not isinstance(self.switches, Switches):
             raise TypeError(f"{self._label} switches: {self.switches!r} is not Switches")
 

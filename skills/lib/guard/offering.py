@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # What a session always offers: giving up, and a list of what is to be done.
 ESSENTIAL = ("abort", "todowrite", "todoread")
+# What a session does by itself where a step names it: it runs sub-agents, and a question is the run's.
+BY_SESSION = ("agent", "ask")
 # Tools that start a skill: a session that follows one starts no other.
 STARTERS = frozenset(("skill", "skill_loader", "start_run", "activate_skill", "Skill"))
 SHELL = "shell"
@@ -31,8 +33,9 @@ ALIASES = {
 
 
 class Offer:
-    """The tools of a step: ``allowed`` are those that it names, none means all but those that start skills.
+    """The tools of a step: ``allowed`` are those that it names.
 
+    If it names none, it has all but those that start skills, or with ``undeclared="essential"`` those of ESSENTIAL.
     ``names`` maps tools of a program's own to the names that steps use. ``commands_of`` splits a line of a shell into
     the commands that it starts, each as its words, and gives none for a line that it does not know for certain.
     """
@@ -42,9 +45,10 @@ class Offer:
         allowed: Sequence[str],
         names: Mapping[str, str] | None = None,
         commands_of: Callable[[str], Sequence[Sequence[str]]] | None = None,
+        undeclared: str = "all",
     ) -> None:
         self.allowed = tuple(map(canonical, allowed))
-        self._names = dict(names or {})
+        self._names, self._undeclared = dict(names or {}), undeclared
         self._commands_of = commands_of or (lambda line: [words] if (words := simple_command(line)) else [])
 
     def name_of(self, tool: str) -> str:
@@ -57,7 +61,7 @@ class Offer:
         if tool in ESSENTIAL:
             return True
         if not self.allowed:
-            return tool not in STARTERS and name not in STARTERS
+            return self._undeclared == "all" and tool not in STARTERS and name not in STARTERS
         return bool({tool, name} & {*self.allowed}) or (name == SHELL and bool(self._patterns()))
 
     def why_not(self, tool: str, arguments: Mapping[str, Any]) -> str:
@@ -74,8 +78,8 @@ class Offer:
         return f"this step allows {tool} only for commands that begin with: {', '.join(patterns)}"
 
     def missing(self, tools: Sequence[str]) -> list[str]:
-        """The tools that the step names and that none of these is."""
-        have = {*tools, *map(self.name_of, tools)}
+        """The tools that the step names, that none of these is, and that a session does not bring itself."""
+        have = {*tools, *map(self.name_of, tools), *BY_SESSION}
         return [name for name in self.allowed if name.partition("(")[0] not in have and name not in have]
 
     def _patterns(self) -> list[str]:
