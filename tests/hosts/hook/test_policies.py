@@ -12,6 +12,7 @@ import pytest
 
 from tests.fixtures.skill import ROOT
 from tests.hosts.hook.guarded_host import CODING, SILENT, Guarded
+from tests.hosts.hook.hooked import Answer
 
 pytestmark = [pytest.mark.req("G-02", "G-08"), pytest.mark.usefixtures("own_project")]
 
@@ -148,6 +149,25 @@ def test_a_command_in_a_form_that_is_not_known_is_not_certain(tmp_path: Path, gi
     said = host.tell({"tool_name": "Bash", "tool_input": given, "tool_use_id": "t"})
     assert (said.code, said.said) == (2, "")
     assert said.reason.startswith("look first: the command cannot be read, and a rule of shell(git push) may hold")
+
+
+def test_calls_to_which_a_model_gives_the_same_id_are_told_apart(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+
+    def call(line: str) -> Answer:
+        host.calls = 0
+        return host.ask("Bash", command=line)
+
+    assert call("make test") == SILENT
+    assert call("git push").reason.startswith("look first: tests.passed and tests.at are not known yet")
+    assert host.tell_result("Bash", {"command": "make test"}) == SILENT
+    assert call("git push") == SILENT
+    assert call("make test") == SILENT
+    assert host.tell_result("Bash", {"command": "make test"}, 2) == SILENT
+    assert call("git push").reason.startswith("denied, because tests.passed is FALSE")
+    assert call("deploy") == SILENT
+    assert host.tell_result("Bash", {"command": "deploy"}) == SILENT
+    assert call("deploy").reason.startswith("denied, because calls('shell(deploy)') < 1 is FALSE")
 
 
 def test_a_dry_run_is_no_evidence(tmp_path: Path) -> None:

@@ -73,8 +73,10 @@ class Evidence:
 
     def decide(self, calls: Sequence[Call], call: str) -> tuple[Allow | Deny | Look, list[Record]]:
         """The strictest answer to the calls of an event, and the records to keep if the event is allowed."""
-        if call and any(record.get("kind") == "admitted" and record["call"] == call for record in self.facts.records):
+        same = self._with_id(call)
+        if same and same[-1]["tools"] == [one.rule for one in calls] and not self._has_ended(same[-1]["call"]):
             return Allow(), []  # the host asks twice if the hook is installed twice
+        call = f"{call}~{len(same)}" if same else call  # some models give an id to several calls
         self._notice_edits(calls)
         answers: list[Allow | Deny | Look] = []
         forgets: list[Record] = []
@@ -140,9 +142,9 @@ class Evidence:
 
     def learn(self, calls: Sequence[Call], call: str, result: Result) -> None:
         """Keep what the result of an event's calls showed or changed, once: the hook may be installed twice."""
-        if any(record.get("kind") == "ended" and record["event"] == call for record in self.facts.records):
-            return
         key = self._admitted_key(call, calls)
+        if self._has_ended(key) or (call[:1] == "?" and self._has_ended(call, "event")):
+            return
         self.guard = Guard([self.policy], self._known(but=key), folder=self.source.root)
         changes: list[Record] = []
         self._settle_trees(calls, key)
@@ -206,7 +208,8 @@ class Evidence:
     def _admitted_key(self, call: str, calls: Sequence[Call]) -> str:
         """The id by which a call was admitted; a host without ids ends the first of those tools that has not ended."""
         if not call.startswith("?"):
-            return call
+            same = self._with_id(call)
+            return str(same[-1]["call"]) if same else call
         tools = [one.rule for one in calls]
         ended = {record["call"] for record in self.facts.records if record.get("kind") == "ended"}
         admitted = [record for record in self.facts.records if record.get("kind") == "admitted"]
@@ -215,6 +218,14 @@ class Evidence:
             if record["call"].startswith(digest) and record["tools"] == tools and record["call"] not in ended:
                 return str(record["call"])
         return call
+
+    def _with_id(self, call: str) -> list[Record]:
+        """The admitted calls to which the host gave an id, oldest first."""
+        admitted = [record for record in self.facts.records if record.get("kind") == "admitted"]
+        return [record for record in admitted if record["call"] == call or record["call"].startswith(f"{call}~")]
+
+    def _has_ended(self, call: str, field: str = "call") -> bool:
+        return any(record.get("kind") == "ended" and record[field] == call for record in self.facts.records)
 
     def _notice_edits(self, calls: Sequence[Call]) -> None:
         """Learn that the working tree was edited, by whatever, if a need reads a place that an edit changes."""
