@@ -43,6 +43,27 @@ def test_the_nearest_place_and_the_line() -> None:
     assert finding.what == "no tool shows or changes tests.pased, which tests.pased reads; did you mean tests.passed?"
 
 
+@pytest.mark.parametrize(
+    "tool, argument, near",
+    [
+        ("edit", "$pth", "; did you mean $path?"),
+        ("write", "$treee", "; did you mean $tree?"),
+        ("answer", "$bye", "; did you mean $by?"),
+        ("answer", "$person", ""),
+    ],
+)
+def test_an_argument_that_a_tool_of_hosts_does_not_have(tool: str, argument: str, near: str) -> None:
+    (finding,) = check(of_data(tools={tool: {"changes": {"seen": argument}}}))
+    assert finding.name == "unknown-argument"
+    assert finding.what == f"the rule of {tool} reads {argument}{near}"
+
+
+def test_arguments_of_hosts_are_their_own() -> None:
+    for argument in ("$path", "$paths", "$tree", "$file_path", "$filePath", "$whatever"):
+        assert check(of_data(tools={"edit": {"changes": {"seen": argument}}})) == []
+    assert check(of_data(tools={"answer": {"changes": {"by": "$by", "to": "$answer", "at": "$step"}}})) == []
+
+
 def test_a_start_value_is_known() -> None:
     assert check(of_data(start={"a": 1}, tools={"call": {"needs": ["a == 1"]}})) == []
 

@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 # What the shell adapter gives for a call of a shell rule.
 SHELL_ARGUMENTS = ("args", "paths", "branch", "head", "tree")
+# What an answer of a person or an agent is, by the names of its arguments.
+ANSWER_ARGUMENTS = ("by", "answer", "step")
+# What a call of these tools has in every host, beside the host's own arguments.
+COMMON_ARGUMENTS = ("path", "paths", "branch", "head", "tree")
+_COMMON = ("read", "search", "edit", "write", "web", "agent", "ask")
+# Hosts' own arguments of these tools, some of which are named nearly so.
+_OF_HOSTS = frozenset(
+    "file_path filePath notebook_path absolute_path dir_path pattern query url prompt content".split()
+)
 # What the result of a shell call has.
 SHELL_RESULT = ("exit", "output")
 
@@ -137,12 +146,19 @@ class _Checker:
 
     def names(self, tool: str, line: int, node: list[Any], where: str = "the rule") -> Iterator[Finding]:
         """Arguments that the tool does not have, and tools that nothing else names."""
-        known = self.parameters.get(tool) or (SHELL_ARGUMENTS if is_of_shell(tool) else None)
+        own = SHELL_ARGUMENTS if is_of_shell(tool) else ANSWER_ARGUMENTS if tool == "answer" else None
+        known = self.parameters.get(tool) or own
         for name in dict.fromkeys(named("arg", node)):
             if known is not None and name not in known:
                 near = did_you_mean("$" + near if (near := nearest(name, known)) else "")
                 valid = f"use one of {', '.join('$' + one for one in known)}"
                 yield self.finding("unknown-argument", tool, line, f"{where} of {tool} reads ${name}{near}", valid)
+            elif known is None and tool in _COMMON and name not in (*COMMON_ARGUMENTS, *_OF_HOSTS):
+                meant = nearest(name, COMMON_ARGUMENTS)
+                what = f"{where} of {tool} reads ${name}{did_you_mean('$' + meant)}"
+                valid = f"every host has {', '.join('$' + one for one in COMMON_ARGUMENTS)}"
+                if meant:
+                    yield self.finding("unknown-argument", tool, line, what, valid)
         for name in _asked_calls(node):
             if name not in self.policy.tools:
                 near = did_you_mean(nearest(name, self.policy.tools))
