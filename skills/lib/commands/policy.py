@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Cell, Screen, counted
-from skills.lib.commands.queries import policies
+from skills.lib.commands.queries import live_facts, policies
 from skills.lib.errors import UsageError
 from skills.lib.guard.calls import SHELL, calls_of, is_line
 from skills.lib.guard.checking import Finding, check
 from skills.lib.guard.compiled import MODES
 from skills.lib.guard.decisions import Allow, strictest
-from skills.lib.guard.guard import Explained
+from skills.lib.guard.guard import Explained, Guard
 from skills.lib.guard.replaying import Replay
 from skills.lib.guard.whole_calls import answer_to
 from skills.lib.hosts.hook.tools import HOSTS, TABLE
@@ -106,12 +108,15 @@ def _as_data(findings: list[Finding]) -> list[dict[str, object]]:
         "lockstep policy explain shell command='git push origin main'  # a line of a shell, taken apart",
         'lockstep policy explain transfer \'{"to": "bob", "amount": 5}\' --policy bank.yaml  # arguments as JSON',
         "lockstep policy explain deploy --after session.jsonl  # with what a recorded session showed",
+        "lockstep policy explain shell command='git push' --session 5f0c8f0e  # with what the hook knows now",
     ),
 )
 @click.argument("tool", metavar="TOOL")
 @click.argument("arguments", metavar="[KEY=VALUE]...", nargs=-1)
 @click.option("--policy", "files", metavar="FILE", multiple=True, help="A policy (default: the project's). Repeatable.")
 @click.option("--after", metavar="TRACE.jsonl", help="Learn from a recorded session first.")
+@click.option("--session", metavar="ID", help="With what the hook knows in a host's session of that id.")
+@click.option("--run", metavar="RUN", help="By the policy of that run's workflow, with what the hook knows for it.")
 @json_option
 @project_option
 @click.pass_obj
@@ -121,20 +126,21 @@ def explain(
     arguments: tuple[str, ...],
     files: tuple[str, ...],
     after: str | None,
+    session: str | None,
+    run: str | None,
     as_json: bool,
     project: str,
 ) -> None:
     """Say what a policy answers to a call of TOOL: each need with TRUE, FALSE or UNKNOWN, and why.
 
     A VALUE is JSON, or text if it is no JSON; the arguments may also be one JSON object. Nothing is called, and nothing
-    is known but what the policy starts with and what --after shows.
+    is known but what the policy starts with, and what --after, --session or --run shows.
     """
     given = _arguments(arguments)
-    replay = Replay(policies.of_project(files, project), project)
-    list(replay.follow(policies.records(after) if after else []))
+    guards = _guards(files, after, session, run, project)
     needs: list[Explained] = []
     answers: list[Any] = []
-    for guard in replay.guards:
+    for guard in guards:
         for call in calls_of(guard, tool, given, project):
             answers.append(answer_to(guard, call))
             needs += guard.explain(call.rule, call.arguments) if not call.doubt else []
@@ -155,7 +161,29 @@ def explain(
     if shown is not answer:
         screen.say("The policy only reports (mode: report): the call is let through.")
     if not needs and word == "allow":
-        _say_no_rule(screen, tool, given, replay.policies)
+        _say_no_rule(screen, tool, given, [policy for guard in guards for policy in guard.policies])
+    if word == "look" and not (after or session or run):
+        screen.say(
+            "Nothing is known here: --session ID or --run RUN says what the hook knows, --after what a record shows"
+        )
+
+
+def _guards(files: Sequence[str], after: str | None, session: str | None, run: str | None, project: str) -> list[Guard]:
+    """A guard for each policy, with what is known."""
+    if sum(map(bool, (after, session, run))) > 1 or (run and files):
+        raise UsageError(
+            "--after, --session and --run each say what is known, and --run which policy",
+            remedy="give one of the three; --policy goes with --after and --session",
+        )
+    if run:
+        return [live_facts.of_run(run, project)]
+    found = policies.of_project(files, project)
+    if session:
+        names = files or [os.path.join(project, policies.PROJECT_POLICY)]
+        return [live_facts.of_session(session, one, name, project) for one, name in zip(found, names, strict=True)]
+    replay = Replay(found, project)
+    list(replay.follow(policies.records(after) if after else []))
+    return replay.guards
 
 
 def _why(need: Explained) -> str:

@@ -156,6 +156,40 @@ def test_the_ledger_keeps_a_digest_of_what_was_known_when_the_run_moved(host: Gu
     assert path.read_text().splitlines()[-1][:32] == last
 
 
+def explained(host: Guarded, *words: str) -> tuple[int, str]:
+    """The exit code of ``lockstep policy explain`` for a deployment, and all that it prints."""
+    command = [sys.executable, "-m", "skills", "policy", "explain", "shell", "command=deploy", *words]
+    environment = {**os.environ, "LOCKSTEP_STATE": str(host.state), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        command, cwd=host.project, capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_explain_shows_what_the_hook_knows_in_a_session_and_for_a_run(host: Guarded) -> None:
+    block = host.at("work")
+    code, shown = explained(host)
+    assert (code, "Look first: tests.passed is not known yet" in shown) == (0, True)
+    assert "Nothing is known here: --session ID or --run RUN says what the hook knows" in shown
+    assert host.shell("make test", 2) == SILENT
+    assert "Denied: tests.passed is FALSE" in explained(host, "--session", host.session)[1]
+    assert host.shell("make test") == SILENT
+    assert "Allowed.\n" in explained(host, "--session", host.session)[1]
+    assert host.denied("deploy").startswith("look first: approval.by and approval.said are not known yet")
+    assert "Look first: approval.by, approval.said are not known yet" in explained(host, "--run", block.run)[1]
+
+
+def test_explain_says_which_sessions_and_runs_the_hook_knows(host: Guarded) -> None:
+    block = host.at("work")
+    assert host.shell("make test") == SILENT
+    code, shown = explained(host, "--session", "other")
+    assert (code, f"  valid: {host.session}\n" in shown) == (2, True)
+    code, shown = explained(host, "--run", "k3f9q2mx")
+    assert (code, "no hook knows anything for the run 'k3f9q2mx'" in shown) == (2, True)
+    code, shown = explained(host, "--run", block.run, "--session", host.session)
+    assert (code, "give one of the three" in shown) == (2, True)
+
+
 def test_a_run_says_once_that_its_policy_changed(host: Guarded) -> None:
     block = host.go(host.at("work"))
     assert block.root.find("NOTICE") is None

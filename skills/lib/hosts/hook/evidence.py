@@ -195,15 +195,7 @@ class Evidence:
         return self.guard.learn_rule(one.rule, one.arguments, ok, value, key)
 
     def _known(self, but: str = "") -> list[Record]:
-        """The changes of the guard, and what the calls make UNKNOWN whose results have not come, ``but`` one."""
-        ended = {but, *(record["call"] for record in self.facts.records if record.get("kind") == "ended")}
-        found: list[Record] = []
-        for record in self.facts.records:
-            if "kind" not in record:
-                found.append(record)
-            elif record["kind"] == "admitted" and record["call"] not in ended:
-                found += record["forgets"]
-        return found
+        return known(self.facts.records, but)
 
     def _admitted_key(self, call: str, calls: Sequence[Call]) -> str:
         """The id by which a call was admitted; a host without ids ends the first of those tools that has not ended."""
@@ -279,6 +271,18 @@ class Evidence:
         last = {(record["kind"], record.get("run")): record for record in latest}
         looks = [{**one, "came": False} for one in self._open_looks()][-20:]
         self.facts.rewrite([*kept, *self.guard.facts(), *open_calls, *looks, *last.values()])
+
+
+def known(records: Sequence[Record], but: str = "") -> list[Record]:
+    """The changes of the guard, and what the calls make UNKNOWN whose results have not come, ``but`` one."""
+    ended = {but, *(record["call"] for record in records if record.get("kind") == "ended")}
+    found: list[Record] = []
+    for record in records:
+        if "kind" not in record:
+            found.append(record)
+        elif record["kind"] == "admitted" and record["call"] not in ended:
+            found += record["forgets"]
+    return found
 
 
 def key_of(event_id: str, host: str, tool: str, arguments: object, when: str) -> str:
