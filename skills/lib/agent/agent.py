@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skills.lib import compact_json, paths
 from skills.lib.agent import runs
 from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.interrupting import interruptible
 from skills.lib.agent.lease import lease
 from skills.lib.agent.settings import Settings
 from skills.lib.errors import LockstepError, RefusedError, UsageError
@@ -115,7 +116,7 @@ class Agent:
         """
         run = runs.known(self.project, run).id
         self._cancelled.discard(run)
-        with lease(self.home, run), self._session() as session:
+        with lease(self.home, run), self._session() as session, interruptible(lambda: self._cancelled.add(run)):
             ended = session(run)
         if ended.status in ENDED:
             with self._activity() as activity:
@@ -201,12 +202,17 @@ class Agent:
 
         return [tool.name for tool in project_tools(self.project, self.home)]
 
-    def _tools_of(self, run: str) -> list[BaseTool]:
-        """The tools of one session, which keep what it has read."""
+    def _tools_of(self, following: Following) -> list[BaseTool]:
+        """The tools of one session, which keep what it has read; they also read the skill, and the ledger's folder."""
         from skills.lib.agent import tools  # of the extra
 
-        own = tools.of(self.project, self.home) if self._tools is None else list(self._tools)
-        return [*own, *tools.essentials_of(self.home, run)]
+        if self._tools is not None:
+            own = list(self._tools)
+        else:
+            skill = os.path.dirname(os.path.dirname(following.runner.command_line.script))
+            readable = [self.home, *([skill] if os.path.isfile(os.path.join(skill, "SKILL.md")) else [])]
+            own = tools.of(self.project, self.home, readable=readable, stopped=following.is_cancelled)
+        return [*own, *tools.essentials_of(self.home, following.run)]
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> Advanced:
         """Follow one run, and the sub-agents of its steps by the same model."""
@@ -221,7 +227,7 @@ class Agent:
 
         try:
             model = models.within(shared.model, models.Retries(is_cancelled=following.is_cancelled))
-            session = Session(following, model, self._tools_of(run), shared.conversations, child)
+            session = Session(following, model, self._tools_of(following), shared.conversations, child)
             try:
                 session.follow()
             except models.ModelError as error:

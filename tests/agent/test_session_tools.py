@@ -1,0 +1,98 @@
+"""A session with Lockstep's own tools: it reads the skill, and a command ends with its session."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from skills.lib.agent.agent import Agent
+from tests.agent.scripted import ScriptedModel, calling, in_turn, report
+from tests.agent.sessions import project
+from tests.agent.tools.conftest import is_alive
+
+LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows the processes of others")
+JOB = "import os, time\nopen(f'pid-{os.getpid()}', 'w').close()\ntime.sleep(60)\n"
+WAITS = calling(("shell", {"command": f"{sys.executable} job.py"}))
+
+
+def pid_of_job(folder: Path) -> int:
+    """The process of the job, once it runs."""
+    until = time.monotonic() + 60
+    while not list(folder.glob("pid-*")) and time.monotonic() < until:
+        time.sleep(0.02)
+    [file] = folder.glob("pid-*")
+    return int(file.name.removeprefix("pid-"))
+
+
+def test_a_session_reads_its_skill_and_writes_the_project_alone(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    [skill_file] = folder.rglob("SKILL.md")
+    model = ScriptedModel(
+        answer=in_turn(
+            calling(("read", {"path": str(skill_file)})),
+            calling(("write", {"path": str(skill_file.parent / "x"), "content": "x"})),
+            calling(("write", {"path": "notes.md", "content": "seen\n"})),
+            report(record={"thing": "a"}),
+            report(outcome="ok"),
+        )
+    )
+    host = Agent(str(folder), model)
+    assert host.advance(host.start("plain")).status == "done"
+    told = [call.messages[-1].text for call in model.calls]
+    assert "name: plain" in told[1]
+    assert "does not write" in told[2]
+    assert told[3] == "new: notes.md, 1 line\n"
+    assert (folder / "notes.md").read_text(encoding="utf-8") == "seen\n"
+
+
+@LINUX
+def test_a_command_ends_if_its_session_is_cancelled(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    (folder / "job.py").write_text(JOB, encoding="utf-8")
+    host = Agent(str(folder), ScriptedModel(answer=in_turn(WAITS)))
+    run = host.start("plain")
+    ended: list[str] = []
+    thread = threading.Thread(target=lambda: ended.append(host.advance(run).reason))
+    thread.start()
+    pid = pid_of_job(folder)
+    host.cancel(run)
+    thread.join(30)
+    assert ended == ["The session was cancelled."]
+    assert not is_alive(pid)
+
+
+PROGRAM = """
+import sys
+from skills.lib.agent.agent import Agent
+from tests.agent.scripted import ScriptedModel
+from tests.agent.test_session_tools import WAITS
+host = Agent(".", ScriptedModel(answer=lambda messages, tools: WAITS))
+try:
+    host.advance(host.start("plain"))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("sign, code", [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_command_ends_if_its_program_is_interrupted_or_killed(
+    tmp_path: Path, sign: signal.Signals, code: int
+) -> None:
+    folder = project(tmp_path / "p", "plain")
+    (folder / "job.py").write_text(JOB, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+    program = subprocess.Popen([sys.executable, "-c", PROGRAM], cwd=folder, env=environment, start_new_session=True)
+    pid = pid_of_job(folder)
+    begin = time.monotonic()
+    program.send_signal(sign)
+    assert program.wait(40) == code
+    assert time.monotonic() - begin < 20
+    assert not is_alive(pid)
