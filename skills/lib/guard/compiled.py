@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # The form of compiled policies; one of another form is compiled again.
-FORMAT = 1
+FORMAT = 2
 # report: nothing is refused. look: what would be denied is answered by a look. deny: all three answers.
 MODES = ("report", "look", "deny")
 
