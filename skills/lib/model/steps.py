@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 # What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
 TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
-# Signs that a shell reads otherwise than they stand: no part of a tool's name.
-_SHELL_SIGNS = frozenset("()'\"|&;<>$`")
 
 
 class StepDef(Record):
@@ -93,7 +91,9 @@ class StepDef(Record):
             raise TypeError(f"{where} max_iterations: {shown(limit)} is not a whole number")
         _check_tools(self.tools, where)
         if self.fresh is not None or self.model is not None:
-            _check_session(self, where)
+            from skills.lib.model import step_checks  # no printed block has them
+
+            step_checks.check_session(self.fresh, self.model, None if self.asks_later else handler, where)
         self._set(
             fresh=self.fresh or None,  # the form as data has no False
             next=_routes(self.next, f"{where} next"),
@@ -104,7 +104,9 @@ class StepDef(Record):
             allow=dict(check_mapping(self.allow, f"{where} allow", "{'rule-name': 'the reason'}")),
         )
         if isinstance(handler, Dispatch) and handler.requires:
-            _check_fields_of_child(handler, self.checkpoint, where)
+            from skills.lib.model import step_checks  # few sub-agents have fields of their own
+
+            step_checks.check_fields_of_child(handler, self.checkpoint, where)
 
     @property
     def function(self) -> Handler | None:
@@ -390,56 +392,18 @@ def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement,
     return requires
 
 
-def _check_fields_of_child(dispatch: Dispatch, checkpoint: str | None, where: str) -> None:
-    """Raise TypeError or ValueError for fields that the sub-agents of a step cannot report."""
-    what = f"{where} Dispatch requires"
-    fields = check_records(dispatch.requires, what, "requires=[Field('cause')]", Field, "a Field")
-    if dispatch.script or checkpoint:
-        instead = f"the fields of {dispatch.script} are its own" if dispatch.script else "a reviewer reports items"
-        raise ValueError(f"{what}: only a sub-agent with a task of its own reports fields; {instead}")
-    names = ["result", "verdict", *[field.name for field in fields]]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{what}: {twice!r} stands twice, or is what every sub-agent reports; choose another name")
-    for field in fields:
-        if field.type in ("items", "statements", "answers"):
-            raise ValueError(f"{what}: {field.name} holds {field.type}, which only a reviewer reports")
-
-
-def _check_session(step: StepDef, where: str) -> None:
-    """Raise TypeError or ValueError for a ``fresh`` or ``model`` that no agent could be run by."""
-    if step.fresh is not None and not isinstance(step.fresh, bool):
-        raise TypeError(f"{where} fresh: {shown(step.fresh)} is not True or False")
-    model = step.model
-    if model is not None and (not model.strip() or not model.isprintable() or len(model) > 200):
-        raise ValueError(f"{where} model: {shown(model)} is not the name of a model")
-    if isinstance(step.handler, Person) and not step.asks_later and (step.fresh or model):
-        raise ValueError(f"{where}: a person answers it, so that no agent needs fresh or model")
-
-
 def _check_policy(name: str, where: str) -> str:
-    is_plain = name.endswith((".yaml", ".yml")) and name[0] != "." and not set(name) & set("/\\\0")
-    if name and not is_plain:
-        raise ValueError(f"{where} policy: {shown(name)} is not the name of a YAML file beside the script")
+    if name:
+        from skills.lib.model import step_checks  # few workflows have one
+
+        step_checks.check_policy(name, where)
     return name
 
 
 def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
     for tool in tools:
-        if tool not in TOOLS and not _is_shell_rule(tool) and not _is_mcp_tool(tool):
-            valid = f"{', '.join(TOOLS)}, shell(PROGRAM), shell(PROGRAM SUBCOMMAND), mcp(SERVER.TOOL)"
-            raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {valid}")
+        if tool not in TOOLS:
+            from skills.lib.model import step_checks  # few are named by more than a word
+
+            step_checks.check_tool(tool, TOOLS, where)
     return tuple(tools)
-
-
-def _is_shell_rule(tool: str) -> bool:
-    """True for ``shell(git)`` and ``shell(git push)``: a program with the first words that it gets."""
-    words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
-    return bool(words) and words == " ".join(words.split()) and not set(words) & _SHELL_SIGNS
-
-
-def _is_mcp_tool(tool: str) -> bool:
-    """True for ``mcp(SERVER.TOOL)``: one tool of an MCP server."""
-    inside = tool[len("mcp(") : -1] if tool.startswith("mcp(") and tool.endswith(")") else ""
-    server, _, name = inside.partition(".")
-    return bool(server and name) and not set(inside) & _SHELL_SIGNS and not any(map(str.isspace, inside))

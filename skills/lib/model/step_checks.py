@@ -1,0 +1,69 @@
+"""Checks of what few steps and workflows have; no other step loads them."""
+
+from __future__ import annotations
+
+from skills.lib.field_checks import check_records, shown
+from skills.lib.model.requirements import Field
+from skills.lib.model.types import Person
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.model.types import Dispatch
+
+# Signs that a shell reads otherwise than they stand: no part of a tool's name.
+_SHELL_SIGNS = frozenset("()'\"|&;<>$`")
+
+
+def check_fields_of_child(dispatch: Dispatch, checkpoint: str | None, where: str) -> None:
+    """Raise TypeError or ValueError for fields that the sub-agents of a step cannot report."""
+    what = f"{where} Dispatch requires"
+    fields = check_records(dispatch.requires, what, "requires=[Field('cause')]", Field, "a Field")
+    if dispatch.script or checkpoint:
+        instead = f"the fields of {dispatch.script} are its own" if dispatch.script else "a reviewer reports items"
+        raise ValueError(f"{what}: only a sub-agent with a task of its own reports fields; {instead}")
+    names = ["result", "verdict", *[field.name for field in fields]]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{what}: {twice!r} stands twice, or is what every sub-agent reports; choose another name")
+    for field in fields:
+        if field.type in ("items", "statements", "answers"):
+            raise ValueError(f"{what}: {field.name} holds {field.type}, which only a reviewer reports")
+
+
+def check_session(fresh: object, model: str | None, handler: object, where: str) -> None:
+    """Raise TypeError or ValueError for a ``fresh`` or ``model`` that no agent could be run by."""
+    if fresh is not None and not isinstance(fresh, bool):
+        raise TypeError(f"{where} fresh: {shown(fresh)} is not True or False")
+    if model is not None and (not model.strip() or not model.isprintable() or len(model) > 200):
+        raise ValueError(f"{where} model: {shown(model)} is not the name of a model")
+    if isinstance(handler, Person) and (fresh or model):
+        raise ValueError(f"{where}: a person answers it, so that no agent needs fresh or model")
+
+
+def check_policy(name: str, where: str) -> None:
+    """Raise ValueError for a policy that is no YAML file beside the script."""
+    is_plain = name.endswith((".yaml", ".yml")) and name[0] != "." and not set(name) & set("/\\\0")
+    if not is_plain:
+        raise ValueError(f"{where} policy: {shown(name)} is not the name of a YAML file beside the script")
+
+
+def check_tool(tool: str, names: Sequence[str], where: str) -> None:
+    """Raise ValueError unless a tool that none of the names is, is a command of a shell or a tool of an MCP server."""
+    if not _is_shell_rule(tool) and not _is_mcp_tool(tool):
+        valid = f"{', '.join(names)}, shell(PROGRAM), shell(PROGRAM SUBCOMMAND), mcp(SERVER.TOOL)"
+        raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {valid}")
+
+
+def _is_shell_rule(tool: str) -> bool:
+    """True for ``shell(git)`` and ``shell(git push)``: a program with the first words that it gets."""
+    words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
+    return bool(words) and words == " ".join(words.split()) and not set(words) & _SHELL_SIGNS
+
+
+def _is_mcp_tool(tool: str) -> bool:
+    """True for ``mcp(SERVER.TOOL)``: one tool of an MCP server."""
+    inside = tool[len("mcp(") : -1] if tool.startswith("mcp(") and tool.endswith(")") else ""
+    server, _, name = inside.partition(".")
+    return bool(server and name) and not set(inside) & _SHELL_SIGNS and not any(map(str.isspace, inside))
