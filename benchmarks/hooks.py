@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.adherence.hosts import own_ledgers
+from benchmarks.adherence.skills import ROOT
 from benchmarks.report import Cell, Figures
 from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts.hook import sessions
+from skills.lib.hosts.hook.event import name_of
 from skills.lib.model.run import Request
 from skills.lib.runtime import Runner, loading
 from skills.lib.validation import registration
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from benchmarks.options import Options
 
     Call = tuple[list[str], bytes, str]
+
+Given = dict[str, str]
 
 HOOK = os.path.join(os.path.dirname(os.path.abspath(loading.__file__)), "..", "hosts", "hook", "run_hook.py")
 # Kind of call -> the bound of its ratio to bare; a denied call asks the ledger once more and has none.
@@ -45,22 +50,42 @@ WORKFLOW = Workflow(
 register_workflow(WORKFLOW)
 """
 
-# What is called in a project with a policy and in one without: the tool, its arguments, whether its result is reported.
-_GUARDED: dict[str, tuple[str, dict[str, str], bool]] = {
-    "a tool that no rule concerns": ("Read", {"file_path": "a.py"}, False),
-    "a command that no rule concerns": ("Bash", {"command": "ls -la | head"}, False),
-    "the result of a tool that no rule concerns": ("Read", {"file_path": "a.py"}, True),
-    "an edit, which changes a place": ("Edit", {"file_path": "a.py"}, False),
-    "a command with needs": ("Bash", {"command": "rm a.py"}, False),
+_EDIT: Given = {"file_path": "a.py", "old_string": "a", "new_string": "b"}
+
+
+class Kind(NamedTuple):
+    """A call in a project with the policy for coding, and the same in one without.
+
+    ``session`` is one in which the tests have passed, or any other. A call that is not allowed ends with 2.
+    """
+
+    tool: str
+    given: Given
+    is_result: bool = False
+    session: str = "other"
+    expected: int = 0
+    most: float | None = 1.25
+
+
+def _line(line: str) -> Given:
+    return {"command": line}
+
+
+_GUARDED = {
+    "a tool that no rule concerns": Kind("Read", {"file_path": "a.py"}),
+    "its result": Kind("Read", {"file_path": "a.py"}, is_result=True),
+    "ls -la | head, which no rule concerns": Kind("Bash", _line("ls -la | head")),
+    'git commit -m "one two", which no rule concerns': Kind("Bash", _line('git commit -m "one two"')),
+    "python x.py, which no rule concerns, read the long way": Kind("Bash", _line("python x.py")),
+    "an edit, which makes a place unknown": Kind("Edit", _EDIT),
+    "the result of an edit": Kind("Edit", _EDIT, is_result=True),
+    "rm a.py, allowed": Kind("Bash", _line("rm a.py")),
+    "rm /x, denied": Kind("Bash", _line("rm /x"), expected=2),
+    "make deploy, answered by a look": Kind("Bash", _line("make deploy"), session="", expected=2),
+    "git push after tests, allowed: reads $tree": Kind("Bash", _line("git push"), session="tested", most=None),
+    "the result of make test: reads $tree": Kind("Bash", _line("make test"), is_result=True, most=None),
 }
-_MOST = dict.fromkeys(list(_GUARDED)[:3], 1.25)
-_POLICY = """params: {worktree: .}
-tools:
-  edit: {changes: {approval: forget}}
-  shell(make test): {changes: {tests.passed: "result.exit == 0", tests.at: "$tree"}}
-  shell(git push): {needs: ["tests.passed", "tests.at == $tree"]}
-  shell(rm): {needs: ["all(inside(p, %worktree) for p in $paths)", "len($paths) > 0"]}
-"""
+_GIT = "git ls-files, which $tree starts once"
 
 
 def figures(options: Options) -> list[Figures]:
@@ -90,36 +115,57 @@ def _with_policy(python: str, folder: str, samples: int, options: Options) -> Fi
     """Measure each call in a project with a policy beside the same call in one without, round by round."""
     plain, guarded = (os.path.join(folder, name) for name in ("plain", "guarded"))
     for project in (plain, guarded):
-        os.makedirs(os.path.join(project, ".git"))
-    with open(os.path.join(guarded, "lockstep.policy.yaml"), "w", encoding="utf-8") as file:
-        file.write(_POLICY)
+        _repository(project)
+    shutil.copy(os.path.join(ROOT, "policies", "coding.yaml"), os.path.join(guarded, "lockstep.policy.yaml"))
     state, cache = os.path.join(folder, "guarded-state"), os.path.join(folder, "cache")
     _keep_compiled(guarded, cache)
-    hook, took, number = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"], dict[str, list[list[float]]](), 0
+    hook, took = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"], dict[str, list[list[float]]]()
+    git = ["git", "-C", guarded, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"]
+
+    def seconds(project: str, kind: Kind, call: str, is_result: bool, session: str) -> float:
+        event = {
+            "session_id": f"{os.path.basename(project)}-{session}",
+            "cwd": project,
+            "hook_event_name": "PostToolUse" if is_result else "PreToolUse",
+            "tool_name": kind.tool,
+            "tool_input": kind.given,
+            "tool_use_id": call,
+            **({"tool_response": {"stdout": "ok", "stderr": "", "interrupted": False}} if is_result else {}),
+        }
+        expected = kind.expected if project == guarded else 0
+        return _time(hook, json.dumps(event).encode(), state, expected, cache)
+
+    for is_result in (False, True):
+        seconds(guarded, Kind("Bash", _line("make test")), "tests", is_result, "tested")
     with options.progress("hooks with a policy", samples + WARM_UP) as tick:
         for at in range(samples + WARM_UP):
-            for name, (tool, given, is_result) in _GUARDED.items():
-                pair = []
-                for project in (plain, guarded):
-                    number += 1
-                    event = {
-                        "session_id": os.path.basename(project),
-                        "cwd": project,
-                        "tool_name": tool,
-                        "tool_input": given,
-                    }
-                    event["hook_event_name"] = "PostToolUse" if is_result else "PreToolUse"
-                    event["tool_use_id"] = f"call-{number}"
-                    pair.append(_time(hook, json.dumps(event).encode(), state, 0, cache))
+            for name, kind in _GUARDED.items():
+                call, session = f"{name} {at}", kind.session or f"new-{at}"
+                if kind.is_result:
+                    seconds(guarded, kind, call, False, session)
+                pair = [seconds(project, kind, call, kind.is_result, session) for project in (plain, guarded)]
                 if at >= WARM_UP:
                     took.setdefault(name, []).append(pair)
+            if at >= WARM_UP:
+                took.setdefault(_GIT, []).append([took[next(iter(_GUARDED))][-1][0], _time(git, b"", state, 0)])
             tick()
     rows: list[list[Cell]] = []
     for name, pairs in took.items():
         without, within = (statistics.median(times) for times in zip(*pairs, strict=True))
-        rows.append([name, without * 1000, within * 1000, within / without, _MOST.get(name)])
-    notes = ["No run is open. A call that a rule concerns is decided by the guard, and counted in the facts."]
+        most = _GUARDED[name].most if name in _GUARDED else None
+        rows.append([name, without * 1000, within * 1000, within / without, most])
+    notes = ["No run is open. The policy is policies/coding.yaml. The last row is git alone, beside a hook."]
     return Figures("A hook with a policy", ["call", "ms without", "ms with", "ratio", "at most"], rows, notes)
+
+
+def _repository(project: str) -> None:
+    """A repository with one commit."""
+    os.makedirs(project)
+    with open(os.path.join(project, "a.py"), "w", encoding="utf-8") as file:
+        file.write("one = 1\n")
+    names = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    for words in (["init", "-q", "-b", "topic"], ["add", "."], [*names, "commit", "-qm", "one"]):
+        subprocess.run(["git", "-C", project, *words], check=True, capture_output=True)
 
 
 def _keep_compiled(project: str, cache: str) -> None:
@@ -141,9 +187,7 @@ def _calls(python: str, folder: str) -> dict[str, Call]:
     run, onward, script = _open_run(python, project, folder)
     os.environ["LOCKSTEP_STATE"] = state
     try:
-        sessions.bind(
-            sessions.name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "signed": True}
-        )
+        sessions.bind(name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "signed": True})
     finally:
         del os.environ["LOCKSTEP_STATE"]
     hook = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
-import subprocess
-import tempfile
 import time
 
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
@@ -63,9 +61,10 @@ class Git:
 
         Raises OSError if git is not installed outside of the project.
         """
-        # A caller's own GIT_DIR or GIT_INDEX_FILE (a hook's) would lead to another repository.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        words, more = _settings(self.settings)
+        import contextlib
+        import subprocess
+        import tempfile
+
         with contextlib.ExitStack() as opened:
             read_from: Any = subprocess.DEVNULL
             if given:
@@ -73,40 +72,72 @@ class Git:
                 read_from.write(given)
                 read_from.seek(0)
             return subprocess.Popen(
-                [_program(self._search_path), "--literal-pathspecs", *_SAFE, *words, *self.options, *arguments],
-                cwd=self.folder,
-                env={**environment, "PATH": os.pathsep.join(self._search_path), **_ENVIRONMENT, **more},
+                self._words(arguments),
+                env=self._environment(),
                 stdin=read_from,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
 
+    def _words(self, arguments: Sequence[str]) -> list[str]:
+        """The command line of a call. Raises FileNotFoundError if git is not installed outside of the project."""
+        words = ["-C", self.folder, "--literal-pathspecs", *_SAFE, *_settings(self.settings)[0], *self.options]
+        return [_program(self._search_path), *words, *arguments]
+
+    def _environment(self) -> dict[str, str]:
+        # A caller's own GIT_DIR or GIT_INDEX_FILE (a hook's) would lead to another repository.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        path = os.pathsep.join(self._search_path)
+        return {**kept, "PATH": path, **_ENVIRONMENT, **_settings(self.settings)[1]}
+
     def output(self, *arguments: str) -> bytes | None:
         """What a command printed; None if it failed, or git is not installed. Raises GitProblem as ``read`` does."""
         try:
-            process = self.start(*arguments)
+            if os.name == "nt":
+                return self.read(self.start(*arguments))
+            pid, pipe = _spawned(self._words(arguments), self._environment())
         except OSError:
             return None
-        return self.read(process)
+        code = None
+        try:
+            printed = _read(pipe, self.deadline, self)
+            code = _code(pid, self.deadline)
+            if code is None:
+                raise self._late()
+        finally:
+            _kill(pid)
+            os.close(pipe)
+            if code is None:
+                _code(pid, time.monotonic() + _AFTER_KILL)
+        return printed if code == 0 else None
 
     def read(self, process: subprocess.Popen[bytes]) -> bytes | None:
         """What a started command printed; None if it failed.
 
         Raises GitProblem if it is still at work at the deadline, or prints more than OUTPUT_LIMIT.
         """
+        import subprocess
+
+        assert process.stdout is not None
         try:
-            printed = _read(process, self.deadline, self)
+            if os.name == "nt":  # a pipe cannot be waited for there
+                printed = process.communicate(timeout=max(self.deadline - time.monotonic(), 0.01))[0]
+            else:
+                printed = _read(process.stdout.fileno(), self.deadline, self)
             code = process.wait(max(self.deadline - time.monotonic(), 0.01))
         except subprocess.TimeoutExpired:
-            raise GitProblem(
-                f"git did not answer in time in {self.folder}",
-                remedy=f"run git status in {self.folder} and see what it waits for: a slow disk, a command that it is "
-                "configured to run, a FIFO in the place of a file such as .gitignore",
-            ) from None
+            raise self._late() from None
         finally:
             end(process)
         return printed if code == 0 else None
+
+    def _late(self) -> GitProblem:
+        return GitProblem(
+            f"git did not answer in time in {self.folder}",
+            remedy=f"run git status in {self.folder} and see what it waits for: a slow disk, a command that it is "
+            "configured to run, a FIFO in the place of a file such as .gitignore",
+        )
 
     def require_files(self) -> None:
         """GitProblem if something that git reads is a FIFO or a device, for which it waits without end."""
@@ -130,34 +161,81 @@ class Git:
 
 def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a command that was started in a process group of its own, with everything that it has started."""
-    import signal
-
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if os.name == "nt":
+    if os.name == "nt":
+        try:  # noqa: SIM105
             process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
+        except PermissionError:
+            pass
+    else:
+        _kill(process.pid)
+
+
+def _kill(pid: int) -> None:
+    """Kill a process that leads a group, with its group."""
+    from _signal import SIGKILL  # type: ignore[import-not-found]  # ``signal`` brings enum and re
+
+    try:  # noqa: SIM105  contextlib costs the hook 2 ms
+        os.killpg(pid, SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
     """Kill a started command with everything that it has started, and close its pipe."""
+    import subprocess
+
     if process.stdout is None or process.stdout.closed:
         return
     kill(process)
     process.stdout.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    try:  # noqa: SIM105
         process.wait(_AFTER_KILL)
+    except subprocess.TimeoutExpired:
+        pass
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float, git: Git) -> bytes:
-    """The output to its end. Raises TimeoutExpired at the deadline, and GitProblem beyond OUTPUT_LIMIT."""
-    if os.name == "nt":  # a pipe cannot be waited for there
-        return process.communicate(timeout=max(deadline - time.monotonic(), 0.01))[0]
+def _spawned(words: list[str], environment: Mapping[str, str]) -> tuple[int, int]:
+    """Start a program in a session of its own; its process id, and the pipe from its standard output.
+
+    ``subprocess`` does the same, and costs the hook 15 ms. Raises OSError.
+    """
+    from _signal import SIGPIPE
+
+    pipe, end_of_pipe = os.pipe()
+    try:
+        actions = [
+            (os.POSIX_SPAWN_DUP2, end_of_pipe, 1),
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ]
+        pid = os.posix_spawn(
+            words[0], words, environment, file_actions=actions, setsid=True, setsigdef=[SIGPIPE]
+        )  # fmt: skip
+    except BaseException:
+        os.close(pipe)
+        raise
+    finally:
+        os.close(end_of_pipe)
+    return pid, pipe
+
+
+def _code(pid: int, deadline: float) -> int | None:
+    """The exit code of a child; None if it is still at work at the deadline."""
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.0005)
+
+
+def _read(pipe: int, deadline: float, git: Git) -> bytes:
+    """The output to its end. Raises GitProblem at the deadline, and beyond OUTPUT_LIMIT."""
     import select
 
-    assert process.stdout is not None
     parts: list[bytes] = []
-    pipe, size = process.stdout.fileno(), 0
+    size = 0
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     patience = PATIENCE
@@ -176,7 +254,7 @@ def _read(process: subprocess.Popen[bytes], deadline: float, git: Git) -> bytes:
                 f"git printed more than {OUTPUT_LIMIT:,} bytes: {git.program}",
                 remedy="see that the git that comes first on PATH is git itself",
             )
-    raise subprocess.TimeoutExpired(process.args, 0)
+    raise git._late()
 
 
 def _waiting(folder: str) -> Iterator[str]:
@@ -196,11 +274,19 @@ def _waiting(folder: str) -> Iterator[str]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
-            elif (inside or entry.name.startswith(".git")) and not entry.is_file(follow_symlinks=False):
-                with contextlib.suppress(OSError):
-                    mode = os.stat(entry.path).st_mode
-                    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
-                        yield entry.path
+                continue
+            is_read = inside or entry.name.startswith(".git")
+            if is_read and not entry.is_file(follow_symlinks=False) and _is_waited_for(entry.path):
+                yield entry.path
+
+
+def _is_waited_for(path: str) -> bool:
+    """True for a FIFO or a device."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def _settings(settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:

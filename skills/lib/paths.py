@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.errors import UsageError
-
 # The folder of a project's ledger, unless LOCKSTEP_HOME names another.
 FOLDER = ".lockstep"
 # What programs make anew: no content of a project, unless git tracks it.
@@ -168,6 +166,8 @@ def real(path: str) -> str:
 
     Behind a loop of links ``os.path.realpath`` follows none: ``loop/../out`` becomes ``out``, which may be a link.
     """
+    from skills.lib.errors import UsageError  # the hook needs it seldom
+
     for _ in range(_MOST_LINKS):
         before, path = path, os.path.realpath(path)
         if path == before:
@@ -182,6 +182,8 @@ def within(root: str, path: str) -> str:
         return resolved
     base = os.path.realpath(root)
     if resolved != base and not resolved.startswith(base.rstrip(os.sep) + os.sep):
+        from skills.lib.errors import UsageError
+
         raise UsageError(f"{path!r} leads outside {base}", valid="a path under that folder")
     return resolved
 
@@ -199,6 +201,8 @@ def is_of_project(file: str) -> bool:
 
 def is_within(root: str, path: str) -> bool:
     """True if ``path``, its links followed, is under ``root``."""
+    from skills.lib.errors import UsageError
+
     try:
         within(root, path)
     except (UsageError, ValueError, OSError):

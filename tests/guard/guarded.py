@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from skills.lib.guard.guard import Explained, Guard
+from skills.lib.guard.explaining import Explained
+from skills.lib.guard.guard import Guard
 from skills.lib.guard.policy import Policy, compile_policy
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "fixtures" / "guard" / "examples.yaml"

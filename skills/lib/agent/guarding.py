@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib import status_files
-from skills.lib.hosts.hook import guarding
+from skills.lib.hosts.hook import guarding, learning
 from skills.lib.hosts.hook.event import Denied, Event
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ class Guarding:
         shown: Any = dict(ended.data) if _EXIT in ended.data else ended.text
         result = {"tool_response": shown} if ended.ok or _EXIT in ended.data else {"error": shown}
         kind = "PostToolUse" if "tool_response" in result else "PostToolUseFailure"
-        guarding.learn(self._event(kind, tool, arguments, key, result), self._statuses())
+        learning.learn(self._event(kind, tool, arguments, key, result), self._statuses())
 
     def _event(
         self,

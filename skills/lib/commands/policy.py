@@ -17,7 +17,8 @@ from skills.lib.guard.calls import SHELL, calls_of, is_line
 from skills.lib.guard.checking import Finding, check
 from skills.lib.guard.compiled import MODES
 from skills.lib.guard.decisions import Allow, strictest
-from skills.lib.guard.guard import Explained, Guard
+from skills.lib.guard.explaining import Explained
+from skills.lib.guard.guard import Guard
 from skills.lib.guard.replaying import Replay
 from skills.lib.guard.whole_calls import answer_to
 from skills.lib.hosts.hook.tools import HOSTS, TABLE

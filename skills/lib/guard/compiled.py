@@ -1,8 +1,10 @@
-"""The compiled form of a policy."""
+"""The compiled form of a policy, and the user's cache of it: a hook finds it there, and needs no YAML."""
 
 from __future__ import annotations
 
-from skills.lib.compact_json import checksum, ordered
+import os
+
+from skills.lib import compact_json, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,17 +19,19 @@ MODES = ("report", "look", "deny")
 
 def seal_of(compiled: Mapping[str, Any]) -> str:
     """The checksum over a compiled policy without its seal."""
-    return checksum(ordered({name: value for name, value in compiled.items() if name != "seal"}).encode())
+    sealed = {name: value for name, value in compiled.items() if name != "seal"}
+    return compact_json.checksum(compact_json.ordered(sealed).encode())
 
 
 class Rule:
     """What a policy says of one tool. A need is [text, line, expression, reads]; an effect [text, line, place, value].
 
     A read is ["value" or "there", pattern, tools that show or change it]. What is untrusted, and a sink, is
-    [text, line, expression].
+    [text, line, expression]. ``unsettled`` has the places that a call makes UNKNOWN until its result comes, each with
+    the names to leave alone; None if they depend on the call, or on what is known.
     """
 
-    __slots__ = ("changes", "implies", "line", "needs", "on_false", "shows", "sinks", "tool", "untrusted")
+    __slots__ = ("changes", "implies", "line", "needs", "on_false", "shows", "sinks", "tool", "unsettled", "untrusted")
 
     def __init__(self, tool: str, data: Mapping[str, Any]) -> None:
         self.tool = tool
@@ -39,3 +43,29 @@ class Rule:
         self.on_false: list[list[Any]] = data.get("on_false", [])
         self.untrusted: list[list[Any]] = data.get("untrusted", [])
         self.sinks: list[list[Any]] = data.get("sinks", [])
+        self.unsettled: list[list[Any]] | None = data.get("unsettled", None if self.changes else [])
+
+
+def keep(compiled: Mapping[str, Any]) -> None:
+    """Keep a compiled policy; if that fails, whoever needs it compiles anew."""
+    from skills.lib import files  # a policy is written once, and read at each decision
+
+    try:  # noqa: SIM105  contextlib costs the hook 2 ms
+        files.write(_place(compiled["source"]), compact_json.ordered(compiled).encode())
+    except OSError:
+        pass
+
+
+def kept(digest: str) -> dict[str, Any] | None:
+    """The compiled form of the text with that checksum, its seal unchecked; None if this version cannot use it."""
+    try:
+        with open(_place(digest), "rb") as file:
+            compiled = compact_json.loads(file.read().decode())
+    except (OSError, ValueError):
+        return None
+    is_usable = isinstance(compiled, dict) and (compiled.get("format"), compiled.get("source")) == (FORMAT, digest)
+    return compiled if is_usable else None
+
+
+def _place(digest: str) -> str:
+    return os.path.join(os.path.abspath(paths.cache()), "policies", digest + ".json")

@@ -12,7 +12,16 @@ from skills.lib.errors import did_you_mean, nearest
 from skills.lib.guard.compiled import FORMAT, MODES, seal_of
 from skills.lib.guard.faults import PolicyError
 from skills.lib.guard.parsing import ExpressionError, parse, parse_place
-from skills.lib.guard.places import Pattern, merged_reads, named, overlap, parts, patterns_read, target_pattern
+from skills.lib.guard.places import (
+    Pattern,
+    at_place,
+    merged_reads,
+    named,
+    overlap,
+    parts,
+    patterns_read,
+    target_pattern,
+)
 from skills.lib.guard.yaml_text import Block, Text, load
 
 FIELDS = ("params", "start", "mode", "tools")
@@ -40,6 +49,9 @@ def compile_text(text: str, file: str) -> dict[str, Any]:
     _keep_names(rules)
     nodes = [effect[3] for effect in start] + [node for rule in rules.values() for node in _all_nodes(rule)]
     counted = [name for node in nodes for name in _counted(node)]
+    reads = merged_reads([read for node in nodes for read in patterns_read(node)])
+    for rule in rules.values():
+        _name_unsettled(rule, reads)
     compiled = {
         "format": FORMAT,
         "file": file,
@@ -47,7 +59,7 @@ def compile_text(text: str, file: str) -> dict[str, Any]:
         "mode": str(mode),
         "params": params,
         "start": start,
-        "reads": merged_reads([read for node in nodes for read in patterns_read(node)]),
+        "reads": reads,
         "provenance": any(rule.get("sinks") for rule in rules.values()),
         "counted": None if None in counted else sorted(set(counted)),
         "tools": {name: ordered(rule) for name, rule in rules.items()},
@@ -228,6 +240,16 @@ def _keep_names(rules: dict[str, dict[str, Any]]) -> None:
                 if not effect[2][2]:
                     others = [one for name, other in rules.items() if name != tool for one in _effects(other)]
                     effect[5] = sorted({str(target_pattern(one[2])[0]) for one in others if one[2][2]})
+
+
+def _name_unsettled(rule: dict[str, Any], reads: dict[str, Any]) -> None:
+    """Give a rule the places that a call makes UNKNOWN, if all of them are written out and some expression reads each.
+
+    What no expression reads is written only if that changes what is known around it.
+    """
+    places = [(effect[2][2], effect[5]) for effect in rule.get("changes", ())]
+    if places and all(all(isinstance(key, str) for key in path) and at_place(reads, path) for path, _ in places):
+        rule["unsettled"] = [[path, keep] for path, keep in places]
 
 
 def _effects(rule: dict[str, Any]) -> list[list[Any]]:

@@ -7,7 +7,6 @@ so that a mistake of an author neither allows a call nor asks to look for ever.
 
 from __future__ import annotations
 
-from skills.lib.guard.arithmetic import calculated
 from skills.lib.guard.comparing import compared
 from skills.lib.guard.truth import all_of, any_of, truth
 from skills.lib.guard.values import (
@@ -254,12 +253,18 @@ def _may_fail(node: Node) -> bool:
 
 
 def _arithmetic(node: Node, scope: Scope) -> Any:
+    from skills.lib.guard.arithmetic import calculated  # few policies calculate
+
     return calculated(node[0], _operand(node[1], scope), _operand(node[2], scope))
 
 
 def _negative(node: Node, scope: Scope) -> Any:
     value = _operand(node[1], scope)
-    return -value if is_number(value) else calculated("-", 0, value)
+    if is_number(value):
+        return -value
+    from skills.lib.guard.arithmetic import calculated
+
+    return calculated("-", 0, value)
 
 
 def members(node: Node, scope: Scope) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.guard.arithmetic import calculated
 from skills.lib.guard.values import (
     ABSENT,
     UNKNOWN,
@@ -55,6 +54,8 @@ def _len(values: list[Any], folder: str) -> Any:
 
 
 def _sum(values: list[Any], folder: str) -> Any:
+    from skills.lib.guard.arithmetic import calculated
+
     found = _members(values)
     total: Any = 0
     for value in found if isinstance(found, list) else []:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.errors import EnvironmentProblem
 from skills.lib.guard.calls import is_line, is_of_shell
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.expressions import Scope, evaluated
 from skills.lib.guard.picture import Picture, decoded, encoded
 from skills.lib.guard.truth import is_false
-from skills.lib.guard.values import UNKNOWN, Fault, shown
-from skills.lib.record import Record
+from skills.lib.guard.values import UNKNOWN, Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,21 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.guard.compiled import Rule
+    from skills.lib.guard.explaining import Explained
     from skills.lib.guard.policy import Policy
     from skills.lib.guard.provenance import Provenance
 
     Change = dict[str, Any]
-
-
-class Explained(Record):
-    """One need of a call: its expression, its place in the file, TRUE, FALSE or UNKNOWN, and why."""
-
-    need: str
-    where: str
-    value: str
-    reason: str
-    missing: tuple[str, ...] = ()
-    tools: tuple[str, ...] = ()
 
 
 class Guard:
@@ -71,7 +59,7 @@ class Guard:
 
             self._provenance[policy.id] = Provenance()
         for effect in policy.start:
-            for path, value, keep in self._learned([effect], self._scope(policy, {}), policy):
+            for path, value, keep in self._learned([effect], self.scope(policy, {}), policy):
                 picture.write(path, value, keep)
 
     @staticmethod
@@ -139,7 +127,7 @@ class Guard:
             rule = policy.rule(tool)
             if rule is not None:
                 effects = _effects(rule, tool, ok, result)
-                scope = self._scope(policy, arguments, result)
+                scope = self.scope(policy, arguments, result)
                 for path, value, keep in self._learned(effects, scope, policy):
                     changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
                 changes += self._from_outside(policy, rule, scope)
@@ -173,12 +161,14 @@ class Guard:
         new = provenance.new_words(told, provenance.outside)
         return [{"policy": policy.id, "outside": new}] if new else []
 
-    def _sinks(self, policy: Policy, rule: Rule, arguments: Mapping[str, Any]) -> Look | None:
+    def sinks(self, policy: Policy, rule: Rule, arguments: Mapping[str, Any]) -> Look | None:
         """A look if a value that outsiders wrote would reach a place where only the user's own words may go."""
         provenance = self._provenance.get(policy.id)
         for text, line, node in rule.sinks if provenance else ():
-            value = evaluated(node, self._scope(policy, arguments))
+            value = evaluated(node, self.scope(policy, arguments))
             if provenance and provenance.comes_from_outside(value):
+                from skills.lib.guard.values import shown
+
                 reason = f"{text} is {shown(value)}: outsiders wrote it, and the user did not say it; ask the user"
                 return Look(rule.tool, text, (), (), reason, f"{policy.file}:{line}")
         return None
@@ -189,7 +179,7 @@ class Guard:
         for policy in self.policies:
             rule = policy.rule(tool)
             effects = [[*effect[:3], ["forget"], *effect[4:]] for effect in rule.changes] if rule else []
-            for path, value, keep in self._learned(effects, self._scope(policy, arguments), policy):
+            for path, value, keep in self._learned(effects, self.scope(policy, arguments), policy):
                 changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
         return changes
 
@@ -200,20 +190,19 @@ class Guard:
 
     def explain(self, tool: str, arguments: Mapping[str, Any]) -> list[Explained]:
         """Every need of a call with its value and the reason."""
-        from skills.lib.guard.reasons import explained
+        from skills.lib.guard.explaining import explained_needs, explained_sink
 
-        found = []
+        found: list[Explained] = []
         for policy in self.policies:
             rule = policy.rule(tool)
-            for need in rule.needs if rule else ():
-                scope = self._scope(policy, arguments)
-                value = evaluated(need[2], scope)
-                found.append(
-                    Explained(need[0], f"{policy.file}:{need[1]}", *explained(need, value, scope, self.offered, tool))
-                )
-            look = self._sinks(policy, rule, arguments) if rule else None
-            if look:
-                found.append(Explained(f"sink {look.need}", look.where, "UNKNOWN", look.reason))
+            if rule is not None:
+
+                def scope_of(policy: Policy = policy) -> Scope:
+                    return self.scope(policy, arguments)
+
+                found += explained_needs(policy.file, rule, scope_of, self.offered)
+                look = self.sinks(policy, rule, arguments)
+                found += [explained_sink(look)] if look else []
         return found
 
     def facts(self) -> list[Change]:
@@ -234,7 +223,7 @@ class Guard:
         if rule is None or not (rule.needs or rule.sinks):
             return Allow()
         unknown = []
-        scope = self._scope(policy, arguments)
+        scope = self.scope(policy, arguments)
         for need in rule.needs:
             value = evaluated(need[2], scope)
             if is_false(value):
@@ -244,15 +233,16 @@ class Guard:
             if value is not True:
                 unknown.append((need, scope))
             if value is not True or scope.missing:
-                scope = self._scope(policy, arguments)
+                scope = self.scope(policy, arguments)
         if unknown:
             from skills.lib.guard.reasons import look_of
 
             return _in_mode(policy.mode, look_of(policy.file, unknown, self.offered, tool))
-        look = self._sinks(policy, rule, arguments)
+        look = self.sinks(policy, rule, arguments)
         return _in_mode(policy.mode, look) if look else Allow()
 
-    def _scope(self, policy: Policy, arguments: Mapping[str, Any], result: Any = UNKNOWN) -> Scope:
+    def scope(self, policy: Policy, arguments: Mapping[str, Any], result: Any = UNKNOWN) -> Scope:
+        """What the expressions of a policy can read."""
         root = self._pictures[policy.id].root
         return Scope(root, arguments, policy.params, self.counts, self.folder, result)
 
@@ -279,6 +269,8 @@ class Guard:
             else:
                 self._apply_to_counts(change["tool"], change["call"], change)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            from skills.lib.errors import EnvironmentProblem
+
             raise EnvironmentProblem(
                 f"a fact of the guard cannot be read: {error}", remedy="begin a new session of the agent"
             ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from skills.lib.compact_json import loads
-from skills.lib.errors import EnvironmentProblem
 from skills.lib.guard.compiled import FORMAT, Rule, seal_of
 
 TYPE_CHECKING = False
@@ -28,6 +27,8 @@ class Policy:
     def __init__(self, compiled: Mapping[str, Any]) -> None:
         """Raises EnvironmentProblem if the compiled form is of another version, or was changed."""
         if compiled.get("format") != FORMAT or compiled.get("seal") != seal_of(compiled):
+            from skills.lib.errors import EnvironmentProblem
+
             raise EnvironmentProblem(
                 f"the compiled policy {compiled.get('file', '')} was changed, or is of another version",
                 remedy="compile it again: lockstep policy check FILE",

@@ -5,20 +5,19 @@ from __future__ import annotations
 import os
 
 from skills.lib.guard import shell_programs as programs
-from skills.lib.guard.shell_git import git_command
+from skills.lib.guard.shell_parts import FACTS, SimpleCommand, base
 from skills.lib.guard.shell_paths import is_shell_script, paths_of
-from skills.lib.guard.shell_starts import base, name_of, text_of
+from skills.lib.guard.shell_repository import git_command
+from skills.lib.guard.shell_starts import name_of, text_of
 from skills.lib.guard.shell_syntax import Raw, Reader
 from skills.lib.guard.shell_wrappers import Program, Started
-from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.guard.shell_word import Word
+    from skills.lib.guard.shell_parts import Word
 
-FACTS = frozenset(("branch", "head", "tree"))
 _NOTHING: frozenset[str] = frozenset()
 # Variables that make a test of another thing, or none.
 _BENDING = (
@@ -31,30 +30,6 @@ _WRITERS = frozenset("tee cp mv ln install curl wget dd rsync".split())
 _TASKS = frozenset(("makefile", "gnumakefile", "justfile", ".justfile", "rakefile", "taskfile.yml"))
 # Where a redirection leads that writes no file.
 _NO_FILES = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
-
-
-class SimpleCommand(Record):
-    """A program with its words, as a line starts it, by itself or through others (``env``, ``xargs``).
-
-    ``words`` has None for what only the shell knows: one word, several or none. ``folder`` is where it runs, "" if that
-    is not known. ``exit`` is "own" if the exit code of the line is this command's, "zero" if the exit code 0 of the
-    line means that this command ended with 0, else "". ``is_plain`` is False if it may be another program than its name
-    says. ``unsettled`` has those of branch, head and tree that the line may change before the command runs, ``passing``
-    those that it may change after it.
-    """
-
-    words: Sequence[str | None]
-    parts: Sequence[Word]
-    targets: Sequence[Word]
-    folder: str
-    exit: str
-    is_plain: bool
-    unsettled: frozenset[str]
-    passing: frozenset[str] = _NOTHING
-
-    def result_exit(self, exit_code: int | None) -> int | None:
-        """The exit code of this command, from that of the line; None if it is not known."""
-        return exit_code if self.exit == "own" or (self.exit == "zero" and exit_code == 0) else None
 
 
 class Commands:
@@ -238,7 +213,8 @@ def _activates(script: Sequence[Word], folder: str) -> bool:
 
 
 def _changed(command: SimpleCommand, **fields: object) -> SimpleCommand:
-    return SimpleCommand(**{**command.fields(), **fields})  # type: ignore[arg-type]
+    known = {name: getattr(command, name) for name in SimpleCommand.__slots__}
+    return SimpleCommand(**{**known, **fields})
 
 
 def _written(word: Word) -> str | None:

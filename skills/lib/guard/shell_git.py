@@ -1,12 +1,11 @@
-"""What a command of git runs, where it works, and which branch it pushes to."""
+"""What a command of git runs: by its settings, by the options of a command, by commands that run others."""
 
 from __future__ import annotations
 
-import os
-
 from skills.lib.guard import shell_programs as programs
-from skills.lib.guard.shell_starts import DOUBT, LINE, RUN, VALUE, base, has, text_of
-from skills.lib.guard.shell_word import Word
+from skills.lib.guard.shell_parts import Word
+from skills.lib.guard.shell_repository import git_command
+from skills.lib.guard.shell_starts import DOUBT, LINE, RUN, VALUE, has, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,12 +13,9 @@ if TYPE_CHECKING:
 
     from skills.lib.guard.shell_starts import Start
 
-_SEVERAL = frozenset(("--all", "--mirror", "--branches", "--tags"))
-_STEERING = ("push.default", "remote.", "branch.")
 _ASKING = frozenset(
     "--get --get-all --get-regexp --get-urlmatch --list -l --unset --unset-all --remove-section".split()
 )
-_VALUED = frozenset(("-o", "--push-option", "--repo", "--receive-pack", "--exec"))
 
 
 def starts(words: Sequence[Word]) -> Iterator[Start]:
@@ -85,68 +81,3 @@ def _of_config(rest: Sequence[Word]) -> Iterator[Start]:
             yield VALUE, f"the setting {name} holds a command", (rest[at + 1],)
         else:
             yield from _of_setting(setting)
-
-
-def git_command(words: Sequence[Word]) -> tuple[int, list[Word]]:
-    """Where the subcommand of git stands, and the settings given before it; -1 if an option is not known."""
-    at = 1
-    settings: list[Word] = []
-    while at < len(words):
-        word = words[at]
-        name, equals, _ = word.head.partition("=")
-        if word.text == "-c" or (name in programs.GIT_VALUED and not equals):
-            if not word.known or at + 1 >= len(words) or not words[at + 1].single:
-                return -1, settings
-            settings += [words[at + 1]] if word.text == "-c" else []
-            at += 2
-        elif (equals and name in programs.GIT_VALUED and word.single) or _is_flag(word):
-            at += 1
-        elif word.text[:1] == "-":
-            return -1, settings
-        else:
-            break
-    return at, settings
-
-
-def _is_flag(word: Word) -> bool:
-    return word.known and word.text in programs.GIT_FLAGS
-
-
-def folder_of(words: Sequence[str | None], folder: str) -> str:
-    """The folder in which a command works, of git if it is one; "" if it is not known."""
-    if not folder or base(words[0] or "") != "git":
-        return folder
-    for at, word in enumerate(words[1:-1], 1):
-        if word is None or word.startswith(("--git-dir", "--work-tree")):
-            return ""
-        if word == "-C":
-            following = words[at + 1]
-            if following is None:
-                return ""
-            folder = os.path.join(folder, following)
-        elif word in programs.GIT_COMMANDS:
-            break
-    return folder
-
-
-def pushed_branch(args: Sequence[str | None], words: Sequence[Word] = ()) -> str | None:
-    """The branch that the arguments of ``git push`` name, "" if they name none, None if several or not known.
-
-    ``words`` are those of the whole command: its settings may say what is pushed where.
-    """
-    _, settings = git_command(words)
-    if any(not one.known or one.text.lower().startswith(_STEERING) for one in settings):
-        return None
-    if None in args or any(len(word) > 3 and one.startswith(word) for word in args if word for one in _SEVERAL):
-        return None
-    operands = [word for word in args if word and word[:1] != "-"]
-    takes_value = any(word in _VALUED for word in args)
-    if len(operands) < 2 and not takes_value:
-        return ""
-    if len(operands) != 2 or takes_value:
-        return None
-    target = operands[1].lstrip("+").rpartition(":")[2]
-    if target in ("HEAD", "@") and ":" not in operands[1]:
-        return ""
-    is_plain = target not in ("HEAD", "@", "") and "*" not in target
-    return target.removeprefix("refs/").removeprefix("heads/") if is_plain else None

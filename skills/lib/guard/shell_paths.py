@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import stat
 
-from skills.lib.guard.shell_programs import SHELLS
-from skills.lib.guard.shell_starts import base
+from skills.lib.guard.shell_parts import base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skills.lib.guard.shell_word import Word
+    from skills.lib.guard.shell_parts import Word
 
 _PATTERNS = "*?["
 # How much of a program is read to tell what runs it.
@@ -103,6 +102,8 @@ def is_shell_script(path: str) -> bool:
         return False
     if head[:2] != b"#!":
         return bool(head) and b"\0" not in head
+    from skills.lib.guard.shell_programs import SHELLS
+
     words = head[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
     names = [base(word) for word in words if word[:1] != "-"]
     return bool(names) and (names[0] in SHELLS or (names[0] == "env" and names[1:2] != [] and names[1] in SHELLS))

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from skills.lib.record import Record
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Wrapper(Record):
+class Wrapper:
     """The options of a program that starts another, and how many words stand before the other's name.
 
     ``flags`` and ``valued`` are letters; the long names are without their dashes. If not ``keeps``, the exit code is no
     longer that of the other command.
     """
 
-    flags: str = ""
-    valued: str = ""
-    long_flags: Sequence[str] = ()
-    long_valued: Sequence[str] = ()
-    operands: int = 0
-    keeps: bool = True
-    takes_variables: bool = False
+    __slots__ = ("flags", "keeps", "long_flags", "long_valued", "operands", "takes_variables", "valued")
+
+    def __init__(
+        self,
+        flags: str,
+        valued: str,
+        long_flags: Sequence[str],
+        long_valued: Sequence[str],
+        operands: int,
+        keeps: bool,
+        takes_variables: bool,
+    ) -> None:
+        self.flags = flags
+        self.valued = valued
+        self.long_flags = long_flags
+        self.long_valued = long_valued
+        self.operands = operands
+        self.keeps = keeps
+        self.takes_variables = takes_variables
 
 
 def _wrapper(

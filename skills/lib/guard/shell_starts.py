@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.guard import shell_programs as programs
-from skills.lib.guard.shell_word import Word
+from skills.lib.guard.shell_parts import Word, base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,16 +15,6 @@ if TYPE_CHECKING:
 # Another program, whose words these are; a line that a shell gets, with the reason of a doubt; a value that holds a
 # line, with the reason if it is not certain; a variable that is set, by its name; a doubt, with its reason.
 RUN, LINE, VALUE, VARIABLE, DOUBT = "run", "line", "value", "variable", "doubt"
-# What gives a name its meaning on the program's own system, and is no part of it.
-_PROGRAM_ENDINGS = (".exe", ".com", ".cmd", ".bat")
-
-
-def base(text: str) -> str:
-    """The name of a program without its folder, in small letters, and without the ending that Windows gives it."""
-    name = text.rpartition("/")[2].rpartition("\\")[2].lower()
-    for ending in _PROGRAM_ENDINGS:
-        name = name.removesuffix(ending)
-    return name
 
 
 def is_python(name: str) -> bool:

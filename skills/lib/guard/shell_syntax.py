@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.shell_word import NAME, NAME_START, Scanner, Unclear, Word
+from skills.lib.guard.shell_parts import Word
+from skills.lib.guard.shell_word import NAME, NAME_START, Scanner, Unclear
 from skills.lib.shell_words import LONGEST
 
 TYPE_CHECKING = False

@@ -10,8 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from skills.lib.guard.shell_parts import Word
     from skills.lib.guard.shell_starts import Start
-    from skills.lib.guard.shell_word import Word
 
 # Each of find's words may begin a command.
 _MOST_OF_FIND = 500

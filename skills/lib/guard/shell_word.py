@@ -1,7 +1,8 @@
-"""One word of a shell's line: its literal text, and what of it only the shell knows."""
+"""Reads the words of a shell's line: their literal texts, and what of them only the shell knows."""
 
 from __future__ import annotations
 
+from skills.lib.guard.shell_parts import Word
 from skills.lib.shell_words import single_quoted
 
 TYPE_CHECKING = False
@@ -22,29 +23,6 @@ _HEX = "0123456789abcdefABCDEF"
 
 class Unclear(Exception):
     """What a shell makes of the rest of a line cannot be said; the text says why."""
-
-
-class Word:
-    """One word: its literal text, and what of it only the shell knows.
-
-    ``head`` is the text before the first part that is not known, ``tail`` that after the last. If not ``single``, a
-    shell may make no word of it or several. ``glob`` and ``tilde`` say that files or a home folder take the place of
-    what is written.
-    """
-
-    __slots__ = ("glob", "head", "known", "quoted", "single", "tail", "text", "tilde")
-
-    def __init__(self, text: str = "", known: bool = True, single: bool = True) -> None:
-        self.text = self.head = self.tail = text
-        self.known, self.single = known, single
-        self.quoted = self.glob = self.tilde = False
-
-    def rest(self, at: int) -> Word:
-        """The word without its first characters, which are literal."""
-        word = Word(self.text[at:], self.known, self.single)
-        word.head, word.tail = self.head[at:], self.tail
-        word.glob, word.tilde, word.quoted = self.glob, self.text[at : at + 1] == "~", self.quoted
-        return word
 
 
 class Scanner:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from skills.lib.guard import shell_git, shell_tools
 from skills.lib.guard import shell_programs as programs
-from skills.lib.guard.shell_starts import LINE, RUN, VALUE, VARIABLE, base, given, has, is_python, name_of, text_of
+from skills.lib.guard.shell_parts import Word, base
+from skills.lib.guard.shell_starts import LINE, RUN, VALUE, VARIABLE, given, has, is_python, name_of, text_of
 from skills.lib.guard.shell_syntax import Reader
-from skills.lib.guard.shell_word import Unclear, Word
+from skills.lib.guard.shell_word import Unclear
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

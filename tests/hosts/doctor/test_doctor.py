@@ -21,6 +21,7 @@ from skills.lib import status_files
 from skills.lib.hosts.doctor import examination, registry
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, ok
 from skills.lib.hosts.hook import sessions
+from skills.lib.hosts.hook.event import name_of
 from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
 from tests.hosts.conftest import BARE, ROLED, SKILL, Command, sign
@@ -242,11 +243,11 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
     kept = stale.read_bytes()
     assert cli("abandon", ended, "--reason", "x").code == 0
     stale.write_bytes(kept)
-    live = sessions.name_of("codex", "live")
+    live = name_of("codex", "live")
     sessions.bind(live, None, {"run": run, "project": str(project), "script": "x.py"})
     for name, followed_run, where in (("gone", ended, str(project)), ("away", "x", "/no")):
         followed = {"run": followed_run, "project": where, "script": "x.py"}
-        sessions.write(sessions.name_of("codex", name), {"runs": [followed]})
+        sessions.write(name_of("codex", name), {"runs": [followed]})
     Path(sessions.folder(), "codex-damaged").write_text("{")
     part = Path(sessions.folder(), "codex-one.1.part")
     part.touch()

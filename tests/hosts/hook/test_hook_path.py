@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 OPEN = {
     "__future__",
     "_json",
+    "gc",
     "skills",
     "skills.lib",
     "skills.lib.compact_json",
@@ -26,6 +27,7 @@ OPEN = {
     "skills.lib.hosts.hook",
     "skills.lib.hosts.hook.decision",
     "skills.lib.hosts.hook.event",
+    "skills.lib.hosts.hook.shell_calls",
     "skills.lib.hosts.hook.shell_commands",
     "skills.lib.hosts.hook.sessions",
     "skills.lib.hosts.hook.tools",

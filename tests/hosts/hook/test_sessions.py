@@ -14,6 +14,7 @@ import pytest
 
 from skills.lib import run_facts, status_files
 from skills.lib.hosts.hook import early, facts, sessions
+from skills.lib.hosts.hook.event import name_of
 
 if TYPE_CHECKING:
     from skills.lib.hosts.hook.followed import Followed
@@ -52,13 +53,13 @@ def runs_of(name: str) -> list[str]:
 def test_a_name_is_safe_whatever_the_ids_are(ids: tuple[str, ...], name: str) -> None:
     import re
 
-    found = sessions.name_of(*ids)
+    found = name_of(*ids)
     assert re.sub("~[0-9a-f]{32}", "~" + "0" * 32, found) == name
 
 
 def test_names_of_different_ids_differ() -> None:
     ids = ["a", "A", "a.b", "a-b", "a/b", "~", "", "x" * 90, "x" * 91]
-    names = {sessions.name_of("claude", one, other) for one in ids for other in ids}
+    names = {name_of("claude", one, other) for one in ids for other in ids}
     assert len(names) == len(ids) ** 2
     assert len({name.lower() for name in names}) == len(names)
 
@@ -97,7 +98,7 @@ def test_the_starter_looks_in_the_same_folder(tmp_path: Path, monkeypatch: pytes
 )
 @pytest.mark.parametrize("host", ["claude", "my-agent"])
 def test_an_event_of_another_session_is_seen_at_once(host: str, session: str, raw: bytes, answer: bool) -> None:
-    names = ["codex-else", sessions.name_of(host, session, "agent")]
+    names = ["codex-else", name_of(host, session, "agent")]
     assert early.is_of_others(raw, names) is answer
 
 

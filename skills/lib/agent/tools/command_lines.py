@@ -5,8 +5,9 @@ from __future__ import annotations
 import glob
 
 from skills.lib.errors import UsageError
+from skills.lib.guard.shell_parts import Word
 from skills.lib.guard.shell_syntax import Raw, Reader
-from skills.lib.guard.shell_word import Unclear, Word
+from skills.lib.guard.shell_word import Unclear
 from skills.lib.record import Record
 
 TYPE_CHECKING = False

@@ -11,7 +11,8 @@ from skills.lib.commands.queries import policies
 from skills.lib.errors import UsageError
 from skills.lib.guard.guard import Guard
 from skills.lib.guard.policy import Policy
-from skills.lib.hosts.hook import evidence, facts, sessions
+from skills.lib.hosts.hook import evidence, facts
+from skills.lib.hosts.hook.event import name_of
 from skills.lib.hosts.hook.tools import HOSTS
 
 
@@ -20,7 +21,7 @@ def of_session(session: str, policy: Policy, file: str, project: str) -> Guard:
     folder, name = os.path.split(os.path.abspath(file))
     path = os.path.join(os.path.realpath(folder), name)
     kept = facts.names()
-    found = [facts.of_session(sessions.name_of(host, session), path) for host in HOSTS]
+    found = [facts.of_session(name_of(host, session), path) for host in HOSTS]
     there = [one for one in found if one in kept]
     if not there:
         end = "." + compact_json.digest(path)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skills.lib.conventions import read_shared
 from skills.lib.errors import EnvironmentProblem, UsageError
-from skills.lib.guard import kept
+from skills.lib.guard import compiled as compiled_policies
 from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.policy import Policy, compile_policy
 from skills.lib.guard.replaying import Recorded, read_records
@@ -22,7 +22,7 @@ _NAMED = 3
 def read(file: str) -> Policy:
     """The policy of a YAML file, kept for hooks without YAML. Raises UsageError or EnvironmentProblem that names it."""
     compiled = compile_policy(_text(file, "a policy"), file)
-    kept.keep(compiled)
+    compiled_policies.keep(compiled)
     return Policy(compiled)
 
 

@@ -12,7 +12,7 @@ import sys
 
 from skills.lib import compact_json, paths, status_files
 from skills.lib.hosts.hook import sessions, tools
-from skills.lib.hosts.hook.event import Denied, Event, text_of, write
+from skills.lib.hosts.hook.event import Denied, Event, printable, say_why, text_of, write
 from skills.lib.hosts.hook.shell_commands import (
     acts_for_a_person,
     calls_hook,
@@ -65,7 +65,8 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
         stops = options.get("--stops", "")
         return _serve(event, known, int(stops) if stops.isascii() and stops.isdigit() else STOPS, watched)
     except Denied as denied:
-        return _deny(str(denied))
+        say_why(denied)
+        return DENIED
     except Exception as error:
         is_open = watched["open"] if event else watched.get("unread") or _is_open_here(known)
         return _fault(error, event, bool(is_open))
@@ -135,17 +136,17 @@ def _check_policies(event: Event, known: Sequence[str], statuses: list[Status], 
 
 def _learn(event: Event, known: Sequence[str]) -> None:
     """Have the facts of the policies that hold for a call learn from its result."""
-    from skills.lib.hosts.hook import guarding
+    from skills.lib.hosts.hook import learning
 
-    guarding.learn(event, [status for name in {event.own, event.main} for status in _statuses(name, known)])
+    learning.learn(event, [status for name in {event.own, event.main} for status in _statuses(name, known)])
 
 
 def _hear(event: Event, known: Sequence[str]) -> bool:
     """Have the policies that hold hear what the user says. True."""
-    from skills.lib.hosts.hook import guarding
+    from skills.lib.hosts.hook import learning
 
     if not _turns().is_notice(event):
-        guarding.hear(event, _statuses(event.main, known))
+        learning.hear(event, _statuses(event.main, known))
     return True
 
 
@@ -350,9 +351,10 @@ def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
     if is_open and event is not None and _is_lifeline(event):
         return ALLOWED
     if is_open:
-        return _deny(denials.blocked(error, event.main if event else ""))
+        say_why(Denied(denials.blocked(error, event.main if event else "")))
+        return DENIED
     if event is None or event.kind != "end":  # a host takes whatever is said at a session's end for a failure
-        write(2, denials.printable(denials.fault(error)) + " Nothing is held up by that.\n")
+        write(2, printable(denials.fault(error)) + " Nothing is held up by that.\n")
     return ALLOWED
 
 
@@ -370,9 +372,3 @@ def _is_open_here(known: Sequence[str]) -> bool:
     except (OSError, ValueError):
         return bool(known)
     return any(one["project"] == project for session in found if session for one in session["runs"])
-
-
-def _deny(reason: str) -> int:
-    denials = _denials()
-    write(2, denials.printable(reason.strip()[: denials.LONGEST]) + "\n")
-    return DENIED

@@ -6,7 +6,8 @@ import sys
 
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.hosts.hook import sessions, tools
-from skills.lib.hosts.hook.shell_commands import LIFELINES
+from skills.lib.hosts.hook.event import LONGEST, printable
+from skills.lib.hosts.hook.shell_calls import LIFELINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from skills.lib.hosts.hook.followed import Followed, Status
 
-# Hosts cut what a hook says at 10,000 characters.
-LONGEST = 9_900
 VARIABLES = (
     "A command of a skill sets a variable (LOCKSTEP_…, PYTHON…, HOME, XDG_…_HOME) for itself. That would lead "
     "the run out of the record, so run the command as it was printed. If such a variable is wanted, a person sets it "
@@ -158,11 +157,6 @@ def _named(status: Status, head: str) -> str:
         return printable(f"{head} Its present step is {printed}")
     at = f"{head} This is its present step: '{status['title']}', turn {status['turn']}. Its block is {printed}"
     return printable(f"{at}The command that goes on:\n  {status['next']}\n")
-
-
-def printable(text: str) -> str:
-    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
-    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
 
 
 def _block(status: Status) -> str:

@@ -40,6 +40,16 @@ def field_of(raw: bytes, name: bytes) -> bytes:
     return given if after[:1] == quote == b'"' and b"\\" not in given else b""
 
 
+def line_of(raw: bytes) -> str:
+    """The command line of an event; "" if it cannot be found at once. Double quotes are the only escapes in it."""
+    after = raw.partition(b'"command"')[2].lstrip(b" \t\r\n:")
+    end = after.find(b'"', 1)
+    while end > 0 and after[end - 1 : end] == b"\\":
+        end = after.find(b'"', end + 1)
+    given = after[1:end].replace(b'\\"', b'"') if end > 0 and after[:1] == b'"' else b""
+    return "" if b"\\" in given or raw.count(b'"command"') != 1 else given.decode()
+
+
 def session_of(raw: bytes) -> str:
     """The id of the session that an event names, as the name of a file has it; "" if it cannot be found at once."""
     given = field_of(raw, b"session_id")
@@ -156,6 +166,25 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
     os._exit(0)
 
 
+def stop_collecting() -> None:
+    """Switch the collection of garbage off: it would go through all that is loaded, and the process ends soon."""
+    import gc
+
+    gc.disable()
+
+
+def serve_policies(raw: bytes, options: "dict[str, str]", watched: "dict[str, bool]") -> "int | None":
+    """Serve an event that concerns no run by the policies alone; None if that cannot be done, or failed."""
+    stop_collecting()
+    try:
+        from skills.lib.hosts.hook.policy_only import serve
+
+        return serve(raw, options, watched)
+    except Exception:
+        watched["open"] = True  # as long as nobody knows better; ``decision`` finds the same fault, and says it
+        return None
+
+
 def main() -> None:
     """Serve the event on standard input, and exit."""
     followed, facts = kept("sessions"), kept("facts")
@@ -172,6 +201,7 @@ def main() -> None:
         pass
     if is_without_use(raw, followed, facts):
         os._exit(0)
+    code: int | None = None
     root = os.path.realpath(__file__)
     for _ in range(5):
         root = os.path.dirname(root)
@@ -184,13 +214,16 @@ def main() -> None:
             from skills.lib.hosts.hook.quick import is_free
 
             tool = field_of(raw, b"tool_name").decode()
-            line = "" if b'"chars"' in raw else field_of(raw, b"command").decode()  # that is typed into a terminal
+            line = "" if b'"chars"' in raw else line_of(raw)  # that is typed into a terminal
             session, policies = session_of(raw), policies_of(raw)
             if session and policies and is_free(tool, line, session, policies, facts):
                 os._exit(0)
-        from skills.lib.hosts.hook.decision import main as serve
+            code = serve_policies(raw, options, watched)
+        if code is None:
+            stop_collecting()
+            from skills.lib.hosts.hook.decision import main as serve
 
-        code = serve(raw, options, watched)
+            code = serve(raw, options, watched)
+        os._exit(code)
     except BaseException as error:
         fail(error, raw, [*followed, *facts])
-    os._exit(code)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.hosts.hook import sessions, shell_commands, tools
-from skills.lib.shell_words import POWERSHELL
+from skills.lib import compact_json
+from skills.lib.hosts.hook import tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,34 @@ _KINDS = {
     "AfterAgent": "stop",
     "SessionEnd": "end",
 }
+# Hosts cut what a hook says at 10,000 characters.
+LONGEST = 9_900
 _OF_TOOLS = ("tool", "result")
+_IN_A_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_CAPITAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_PLAIN = _IN_A_HOST | _CAPITAL | frozenset("-_")
 
 
 class Denied(Exception):
     """Carries the reason of a denial."""
+
+
+class Trees:
+    """The content of working trees, each computed at most once for an event: git is started for it."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[str, str | None] = {}
+
+    def of(self, folder: str) -> str | None:
+        """The content of the working tree around a folder; None outside of one, or if it cannot be told."""
+        from skills.lib.guard import worktree  # few rules ask for it
+
+        top = worktree.root(folder)
+        if top not in self._known:
+            self._known[top] = worktree.tree(folder)
+        return self._known[top]
 
 
 class Event:
@@ -49,19 +72,22 @@ class Event:
         "call",
         "payload",
         "given",
+        "meant",
         "targets",
         "command",
-        "words",
+        "_words",
         "again",
         "waits",
         "between",
         "prompt",
         "transcript",
+        "trees",
     )
 
     def __init__(self, host: str, payload: Mapping[str, Any]) -> None:
         self.host = host
         self.name = text_of(payload, "hook_event_name")
+        self.trees = Trees()
         self.kind = _KINDS.get(self.name, "")
         self.session = text_of(payload, "session_id")
         self.agent = text_of(payload, "agent_id")
@@ -71,11 +97,16 @@ class Event:
         self.payload = payload
         given = payload.get("tool_input")
         self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
-        meant = tools.meanings(host, self.tool, self.given) if self.kind in _OF_TOOLS else frozenset(("",))
+        # The canonical names of the call.
+        self.meant = meant = tools.meanings(host, self.tool, self.given) if self.kind in _OF_TOOLS else frozenset(("",))
         self.targets = [] if meant.isdisjoint(("edit", "write")) else tools.targets(self.tool, self.given)
-        # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
-        self.command = shell_commands.command_of(self.given) if not meant or "shell" in meant else ""
-        self.words = self._words() if "shell" in meant else []
+        self.command = ""
+        self._words: list[str] | None = None if "shell" in meant else []
+        if not meant or "shell" in meant:
+            from skills.lib.hosts.hook.shell_calls import command_of
+
+            # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
+            self.command = command_of(self.given)
         self.again = bool(payload.get("stop_hook_active"))
         tasks = payload.get("background_tasks")
         # Qwen Code reports a turn after each tool's result too, with no prompt.
@@ -86,22 +117,29 @@ class Event:
         others = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
         self.waits = any(_is_agent(one) and one.get("id") != self.agent for one in others)
 
-    def _words(self) -> list[str]:
-        if self.tool != tools.POWERSHELL_TOOL:
-            return shell_commands.words_of(self.given)
-        from skills.lib.guard import shell_windows  # one host has a tool for it
-
-        return shell_windows.words_of(self.command, POWERSHELL)
-
     @property
     def own(self) -> str:
         """The name of the session file of the agent that the event is of."""
-        return sessions.name_of(self.host, self.session, self.agent)
+        return name_of(self.host, self.session, self.agent)
 
     @property
     def main(self) -> str:
         """The name of the session file of the session's main agent."""
-        return sessions.name_of(self.host, self.session)
+        return name_of(self.host, self.session)
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the command line of a shell tool if it is one simple command, else empty."""
+        if self._words is None and self.tool == tools.POWERSHELL_TOOL:
+            from skills.lib.guard import shell_windows  # one host has a tool for it
+            from skills.lib.shell_words import POWERSHELL
+
+            self._words = shell_windows.words_of(self.command, POWERSHELL)
+        elif self._words is None:
+            from skills.lib.hosts.hook.shell_calls import words_of
+
+            self._words = words_of(self.given)
+        return self._words
 
     @property
     def folder(self) -> str:
@@ -110,10 +148,37 @@ class Event:
         return os.path.join(self.cwd or os.getcwd(), *[place for place in asked if isinstance(place, str)])
 
 
+def name_of(host: str, session: str, agent: str = "") -> str:
+    """The file name of an agent of a session: ``host-session`` or ``host-session.agent``.
+
+    Ids come from outside and may be anything: for one that is not short and plain the name has ``~`` and a digest. Of a
+    host's name the letters and digits count.
+    """
+    name = "".join(char for char in host.lower() if char in _IN_A_HOST)[:40] + _word(session)
+    return f"{name}.{_word(agent)}" if agent else name
+
+
+def _word(given: str) -> str:
+    if 0 < len(given) <= 80 and _PLAIN.issuperset(given):
+        # Some file systems take a and A for one name. ``early.session_of`` writes an id in the same way.
+        return "-" + "".join("=" + char.lower() if char in _CAPITAL else char for char in given)
+    return "~" + compact_json.digest(given)
+
+
 def text_of(payload: Mapping[str, Any], name: str) -> str:
     """What a payload has under a name, as text; empty if it has nothing."""
     value = payload.get(name)
     return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def printable(text: str) -> str:
+    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
+    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
+
+
+def say_why(denied: Denied) -> None:
+    """Write the reason of a denial for the model."""
+    write(2, printable(str(denied).strip()[:LONGEST]) + "\n")
 
 
 def write(file: int, text: str) -> None:

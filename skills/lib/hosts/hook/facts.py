@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, files, run_facts
-from skills.lib.errors import EnvironmentProblem
+from skills.lib import compact_json, run_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
+
+    from skills.lib.errors import EnvironmentProblem
 
 # How long one process waits for another's lock, in seconds; the hook gives up after five.
 PATIENCE = 2.0
@@ -28,6 +29,8 @@ LONGEST = 20_000_000
 FORGOTTEN = 30 * 24 * 3600
 # The end of the name of a file that was put aside.
 DAMAGED = ".damaged"
+# Files with these endings were put aside, or are being written (files.PART).
+_NO_FACTS = (DAMAGED, ".part")
 # The first record of a file that takes the place of a damaged one.
 LOST = {"kind": "lost"}
 _LONGEST_FIRST = 20_000
@@ -38,7 +41,7 @@ _OPENED = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O
 def names() -> list[str]:
     """The names of the files of facts."""
     try:
-        return [name for name in os.listdir(run_facts.folder()) if not name.endswith((DAMAGED, files.PART))]
+        return [name for name in os.listdir(run_facts.folder()) if not name.endswith(_NO_FACTS)]
     except OSError:
         return []
 
@@ -50,6 +53,8 @@ def of_session(session: str, policy: str) -> str:
 
 def forget(name: str) -> None:
     """Remove the facts of that name, and with the last of them the folder, without which results start no hook."""
+    from skills.lib import files
+
     files.remove(os.path.join(run_facts.folder(), name))
     files.remove(os.path.join(run_facts.folder(), name + DAMAGED))
     try:  # noqa: SIM105  contextlib costs the hook 2 ms
@@ -125,6 +130,8 @@ class Facts:
 
     def rewrite(self, records: Sequence[dict[str, Any]]) -> None:
         """Replace all records by these. Raises EnvironmentProblem if they cannot be written."""
+        from skills.lib import files  # a file is written anew seldom
+
         data, last = _lines(records, "")
         try:
             files.write(self.path, data)
@@ -140,6 +147,8 @@ class Facts:
         try:
             import fcntl
         except ImportError:
+            from skills.lib.errors import EnvironmentProblem
+
             raise EnvironmentProblem(
                 "the facts of a policy cannot be kept, because this Python has no file locks (fcntl)",
                 remedy="work on Linux, on macOS or in WSL, or a person takes the rule out of the policy",
@@ -217,6 +226,8 @@ def _is_at(file: int, path: str) -> bool:
 
 
 def _unusable(path: str, why: str) -> EnvironmentProblem:
+    from skills.lib.errors import EnvironmentProblem
+
     return EnvironmentProblem(
         f"the facts of a policy in {path} cannot be used: {why}",
         remedy="run the same command again; if that does not help, a person removes that file at a terminal, and what "

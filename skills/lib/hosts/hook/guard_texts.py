@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from skills.lib.guard.decisions import Deny
-from skills.lib.guard.shell import remedy
 from skills.lib.hosts.hook import tools
-from skills.lib.hosts.hook.evidence import Stuck
+from skills.lib.hosts.hook.looks import Stuck
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ def _answer(given: Deny | Look, event: Event) -> str:
     if isinstance(given, Stuck):
         return _stuck(given, event)
     if not given.need:  # it is not certain what a command line runs
+        from skills.lib.guard.shell import remedy
+
         doubt = f"{given.reason}, and a rule of {given.rule} may hold for it"
         return f"look first: {doubt} ({given.where}): {remedy(given.reason)}."
     if not given.missing:
@@ -43,6 +44,8 @@ def _answer(given: Deny | Look, event: Event) -> str:
 
 def _stuck(given: Stuck, event: Event) -> str:
     if not given.missing:
+        from skills.lib.guard.shell import remedy
+
         why = given.reason if given.need else f"{given.reason}: {remedy(given.reason)}"
         return f"denied, because {why} ({given.where}). {_BY_A_PERSON}"
     places, are = _listed(given.missing), "is" if len(given.missing) == 1 else "are"

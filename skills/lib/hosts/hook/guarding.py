@@ -1,12 +1,13 @@
-"""Policies in the hook: a call is checked by all that hold for it, and their facts learn from its result."""
+"""Policies in the hook: a call is checked by all that hold for it. ``learning`` has what they learn from its result."""
 
 from __future__ import annotations
 
 import os
+import time
 
-from skills.lib import compact_json, paths, run_facts
+from skills.lib import compact_json
 from skills.lib.hosts.hook import facts, policies, quick
-from skills.lib.hosts.hook.event import Denied, Event, text_of, write
+from skills.lib.hosts.hook.event import Denied, Event, text_of
 from skills.lib.hosts.hook.policies import Source
 
 TYPE_CHECKING = False
@@ -15,15 +16,13 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from skills.lib.guard.calls import Call
-    from skills.lib.guard.decisions import Allow, Deny, Look
+    from skills.lib.guard.decisions import Deny, Look
     from skills.lib.guard.policy import Policy
-    from skills.lib.hosts.hook.evidence import Evidence
     from skills.lib.hosts.hook.followed import Status
+    from skills.lib.hosts.hook.looks import Decided
 
 # A policy that cannot be used denies all calls but those that only look.
 _LOOKING = ("read", "search", "ask")
-# A file of reports gets no more once it has so many bytes.
-_LONGEST_REPORT = 1_000_000
 
 
 def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) -> None:
@@ -31,10 +30,14 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
 
     ``statuses`` are those of the runs that the agent follows. ``watched`` as in ``decision.main``.
     """
-    for path in policies.protected_near([event.cwd or os.getcwd(), event.folder]):
-        policies.index_gateway(path)
-    _check_files(event)
-    sources = _sources(event, statuses)
+    for path in policies.protected_near({event.cwd or os.getcwd(): None, event.folder: None}):
+        if os.path.basename(path) == policies.GATEWAY and not quick.index(path)[0]:
+            from skills.lib.hosts.hook import policy_texts
+
+            policy_texts.index_gateway(path)
+    if event.targets:
+        _check_files(event)
+    sources = sources_of(event, statuses)
     watched["open"] = watched["open"] or bool(sources)
     found = [(source, *_loaded(event, source)) for source in sources]
     concerned = [(source, policy, calls) for source, policy, calls in found if policy is not None and calls]
@@ -48,53 +51,10 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
         raise Denied(_texts().answer(answer, event))
 
 
-def learn(event: Event, statuses: Sequence[Status]) -> None:
-    """Keep what the result of a call showed or changed; nothing is said, for a result that is lost only hides."""
-    kept = set(facts.names())
-    concerned = [one for one in _sources(event, statuses) if one.facts in kept and not _is_unconcerned(event, one)]
-    if not concerned:
-        return
-    from skills.lib.hosts.hook import calls, results
-    from skills.lib.hosts.hook.evidence import Evidence, key_of
-
-    is_shell = bool(event.command)
-    result = results.of_shell(event.host, event.payload) if is_shell else results.of_tool(event.payload)
-    key = key_of(event.call, event.host, event.tool, event.given, text_of(event.payload, "timestamp"))
-    if is_shell and result.value["exit"] is None:
-        result.value["exit"] = _exit_of_gateway(event)
-    for source in concerned:
-        policy = policies.load(source)
-        meant = calls.of_event(event, policy, has_run=True)
-        if meant:
-            with facts.Facts(source.facts) as opened:
-                Evidence(source, policy, opened).learn(meant, key, result)
-
-
-def _exit_of_gateway(event: Event) -> int | None:
-    """How a command of the gateway ended, by what ``lockstep gateway run`` kept; None for any other line."""
-    words = event.words
-    at = next((number + 1 for number, word in enumerate(words[:2]) if os.path.basename(word) == "lockstep"), 0)
-    if not at or words[at : at + 2] != ["gateway", "run"]:
-        return None
-    from skills.lib import gateway_results  # few hosts leave an exit code out
-
-    return gateway_results.take(words[at:], paths.project_root(event.folder))
-
-
-def hear(event: Event, statuses: Sequence[Status]) -> None:
-    """Keep what the user says, for the policies by which it matters where a value comes from."""
-    for source in _sources(event, statuses):
-        policy = policies.load(source)
-        if policy.provenance:
-            from skills.lib.hosts.hook.evidence import Evidence
-
-            with facts.Facts(source.facts) as opened:
-                evidence = Evidence(source, policy, opened)
-                opened.append(evidence.guard.heard(event.prompt))
-
-
 def _check_files(event: Event) -> None:
     """Raise Denied if an editing tool would change a policy or gateway file around its path, or what policies know."""
+    from skills.lib import paths
+
     for target in event.targets:
         path = os.path.join(event.folder, os.path.expanduser(target).replace("\0", ""))
         parent, name = os.path.split(path)
@@ -106,7 +66,7 @@ def _check_files(event: Event) -> None:
             raise Denied(_texts().protected(event.tool, path))
 
 
-def _sources(event: Event, statuses: Sequence[Status]) -> list[Source]:
+def sources_of(event: Event, statuses: Sequence[Status]) -> list[Source]:
     """The policies that hold for an event: of projects, of runs, and those that held in this session before."""
     found = {}
     for path in policies.near({event.cwd or os.getcwd(): None, event.folder: None}):
@@ -115,6 +75,8 @@ def _sources(event: Event, statuses: Sequence[Status]) -> list[Source]:
     for status in statuses:
         path = policies.of_status(status)
         if path:
+            from skills.lib import run_facts
+
             name = run_facts.name(status["run"], status["project"])
             found[name] = Source(path, status["project"], name, status["run"])
     for name in facts.names():
@@ -130,70 +92,87 @@ def _loaded(event: Event, source: Source) -> tuple[Policy | None, list[Call]]:
 
     Raises Denied if it cannot be used and the call does more than look.
     """
-    if _is_unconcerned(event, source):
+    if is_unconcerned(event, source):
         return None, []
-    from skills.lib.hosts.hook import calls, tools
+    from skills.lib.hosts.hook.calls import of_event
 
     try:
-        policy = policies.load(source)
-        return policy, calls.of_event(event, policy)
+        policy = policy_of(source)
+        return policy, of_event(event, policy)
     except Exception as error:
-        meant = tools.meanings(event.host, event.tool, event.given)
-        if event.tool in tools.FREE or tools.is_ours(event.tool) or (meant and meant <= frozenset(_LOOKING)):
+        from skills.lib.hosts.hook import tools
+
+        is_looking = bool(event.meant) and event.meant <= frozenset(_LOOKING)
+        if event.tool in tools.FREE or tools.is_ours(event.tool) or is_looking:
             return None, []
         raise Denied(_texts().unusable(error, event)) from error
 
 
-def _is_unconcerned(event: Event, source: Source) -> bool:
+def policy_of(source: Source) -> Policy:
+    """The policy of a source. Raises EnvironmentProblem or UsageError if it cannot be read or compiled."""
+    policy = policies.known(source)
+    if policy is None:
+        from skills.lib.hosts.hook import policy_texts  # the text is read once for each state of the file
+
+        policy = policy_texts.load(source)
+    return policy
+
+
+def is_unconcerned(event: Event, source: Source) -> bool:
     """True if the index of a policy says that none of its rules is on a call."""
-    return quick.is_unconcerned(event.tool, event.command, quick.index(source.path)[1])
+    return quick.is_unconcerned(event.tool, event.command, quick.index(source.path)[2])
 
 
 def _decided(
-    event: Event, concerned: Sequence[tuple[Source, Policy, list[Call]]], statuses: Sequence[Status]
+    event: Event,
+    concerned: Sequence[tuple[Source, Policy, list[Call]]],
+    statuses: Sequence[Status],
 ) -> Deny | Look | None:
     """What stands against a call; None if all policies allow it, which then count it."""
-    from skills.lib.guard.decisions import Allow, Deny
-    from skills.lib.hosts.hook.evidence import Evidence, key_of
+    from skills.lib.hosts.hook.evidence import Evidence
 
-    key = key_of(event.call, event.host, event.tool, event.given, text_of(event.payload, "timestamp"))
+    key = key_of(event)
     opened: list[facts.Facts] = []
     try:
-        decided: list[tuple[Evidence, Allow | Deny | Look, list[dict[str, object]]]] = []
+        decided: list[tuple[Evidence, Decided]] = []
         # Always in the same order: two hooks that wait for each other's files would wait in vain.
         for source, policy, meant in sorted(concerned, key=lambda one: one[0].facts):
             opened.append(facts.Facts(source.facts))
-            evidence = Evidence(source, policy, opened[-1].__enter__())
+            evidence = Evidence(source, policy, opened[-1].__enter__(), event.trees)
             if evidence.reads_of(meant, "answer"):
                 from skills.lib.hosts.hook import answers  # few rules ask what a person said
 
                 answers.learn(evidence, statuses)
-            decided.append((evidence, *evidence.decide(meant, key)))
-        against = [answer for _, answer, _ in decided if not isinstance(answer, Allow)]
-        for evidence, answer, records in decided:
-            if records and (not against or answer in against):
+            decided.append((evidence, evidence.decide(meant, key)))
+        against = [answer for _, (answer, _, _) in decided if answer is not None]
+        for evidence, (answer, reported, records) in decided:
+            if records and (not against or answer is not None):
                 evidence.facts.append(records)
-            if isinstance(answer, Allow) and answer.reported is not None:
-                _report(event, answer.reported)
-        return next((answer for answer in against if isinstance(answer, Deny)), against[0] if against else None)
+            if reported is not None:
+                from skills.lib.hosts.hook import reports  # few policies only report
+
+                reports.keep(event, reported)
+        return strictest(against)
     finally:
         for one in opened:
             one.__exit__()
 
 
-def _report(event: Event, answer: Deny | Look) -> None:
-    """Write down what a policy would have answered that only reports, and say it on standard error."""
-    text = _texts().answer(answer, event)
-    write(2, f"Lockstep would have answered: {text}\n")
-    path = os.path.join(paths.state(), "reports", event.main + ".jsonl")
-    line = compact_json.readable({"tool": event.tool, "rule": answer.rule, "answer": text}) + "\n"
-    try:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        with open(path, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-            if file.tell() < _LONGEST_REPORT:
-                file.write(line.encode("utf-8", "replace"))
-    except OSError:
-        return
+def strictest(against: Sequence[Deny | Look]) -> Deny | Look | None:
+    """The first denial, else the first look; None if there is neither."""
+    if not against:
+        return None
+    from skills.lib.guard.decisions import Deny
+
+    return next((answer for answer in against if isinstance(answer, Deny)), against[0])
+
+
+def key_of(event: Event) -> str:
+    """The key of a call: the host's id, or for a host without ids a digest with the time of its event."""
+    if event.call:
+        return event.call
+    when = text_of(event.payload, "timestamp")
+    return f"?{compact_json.digest([event.host, event.tool, event.given])}@{when or time.time_ns()}"
 
 
 def _texts() -> ModuleType:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 FORGOTTEN = 30 * 24 * 3600
 # The most runs that an agent follows; the last is the one that it named last.
 FOLLOWED = 8
-_IN_A_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-_CAPITAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_PLAIN = _IN_A_HOST | _CAPITAL | frozenset("-_")
 
 
 def folder() -> str:
@@ -36,16 +33,6 @@ def folder() -> str:
 def path_of(name: str) -> str:
     """The path of the session file of that name."""
     return os.path.join(folder(), name)
-
-
-def name_of(host: str, session: str, agent: str = "") -> str:
-    """The file name of an agent of a session: ``host-session`` or ``host-session.agent``.
-
-    Ids come from outside and may be anything: for one that is not short and plain the name has ``~`` and a digest. Of a
-    host's name the letters and digits count.
-    """
-    name = "".join(char for char in host.lower() if char in _IN_A_HOST)[:40] + _word(session)
-    return f"{name}.{_word(agent)}" if agent else name
 
 
 def names(unfinished: bool = False) -> list[str]:
@@ -226,13 +213,6 @@ def _release(name: str, followed: Followed) -> None:
                 keep(name, found, kept)
     except (OSError, ValueError):
         return
-
-
-def _word(given: str) -> str:
-    if 0 < len(given) <= 80 and _PLAIN.issuperset(given):
-        # Some file systems take a and A for one name. ``early.session_of`` writes an id in the same way.
-        return "-" + "".join("=" + char.lower() if char in _CAPITAL else char for char in given)
-    return "~" + compact_json.digest(given)
 
 
 def _are_runs(found: object) -> bool:

@@ -1,4 +1,4 @@
-"""Shell commands of a tool call: their words, the run that they name, and the commands that are always allowed."""
+"""Shell commands of a tool call: the run that they name, and the commands that are always allowed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import os
 import sys
 
 from skills.lib import paths
-from skills.lib.shell_words import commands_in, simple_command
+from skills.lib.hosts.hook.shell_calls import LIFELINES, SHELLS, STEERING
+from skills.lib.shell_words import commands_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Container, Sequence
 
-# Subcommands of lockstep that an agent may always call: they run nothing of the project. ``resume`` does, so it must be
-# of a run whose skill ran on this machine.
-LIFELINES = frozenset("resume abandon runs trace".split())
 # Subcommands that are a person's alone.
 _OF_A_PERSON = frozenset(("answer", "pause", "unpause"))
 _CONSENT = ("gateway", "trust")
@@ -25,11 +22,8 @@ _WRITING = ("--html",)
 # The start of an option or a home folder, and the characters of patterns: a shell may make another path of these.
 _LEADING, _PATTERNS = ("-", "~"), frozenset("*?[$")
 
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
 _PYTHONS = frozenset(("python", "python3"))
-_INTERPRETERS = _SHELLS | _PYTHONS | {"node"}
-# With these at its start, a variable says where Lockstep keeps its record and its keys, or what Python runs.
-_STEERING = ("LOCKSTEP_", "PYTHON", "HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+_INTERPRETERS = SHELLS | _PYTHONS | {"node"}
 # The program that hosts start for each event, as the end of its path, and the package of its modules.
 _HOOK = os.path.join(os.sep, "skills", "lib", "hosts", "hook", "run_hook.py")
 _HOOK_MODULES = "lib.hosts.hook"
@@ -101,8 +95,8 @@ def lifeline(words: Sequence[str]) -> Sequence[str]:
 
 def sets_variables(command: str, folder: str) -> bool:
     """True if a line that runs a skill's script sets a variable that takes it elsewhere: LOCKSTEP_HOME, PYTHONPATH."""
-    commands = _commands(command) if any(name in command for name in _STEERING) else []
-    if not any(word.startswith(_STEERING) and "=" in word for words in commands for word in words):
+    commands = _commands(command) if any(name in command for name in STEERING) else []
+    if not any(word.startswith(STEERING) and "=" in word for words in commands for word in words):
         return False
     scripts = [word for words in commands if "--step" in words for word in words if "\0" not in word]
     places = [folder, *(os.path.join(folder, words[1]) for words in commands if words[0] == "cd" and len(words) > 1)]
@@ -269,27 +263,3 @@ def is_interpreter(word: str, names: Container[str] = _INTERPRETERS) -> bool:
     """True if a word names a program that runs the script which follows it: python3.12, bash, node."""
     name = word.rpartition("/")[2]
     return name in names or (name.startswith("python3.") and name[len("python3.") :].isdigit())
-
-
-def command_of(given: Mapping[str, Any]) -> str:
-    """The command line of a shell tool's call as text, or what is typed into one; "" if there is none."""
-    command, typed = _command(given), given.get("chars")
-    line = " ".join(command) if isinstance(command, list) else command
-    return f"{line}\n{typed}" if isinstance(typed, str) else line
-
-
-def words_of(given: Mapping[str, Any]) -> list[str]:
-    """The words of a shell tool's call if it is one simple command, else empty."""
-    command = _command(given)
-    return command if isinstance(command, list) else simple_command(command)
-
-
-def _command(given: Mapping[str, Any]) -> str | list[str]:
-    """The command line, or the words if no shell reads them; for a list that hands a line to a shell, that line."""
-    command = given.get("command", given.get("cmd"))
-    if isinstance(command, str):
-        return command
-    if not isinstance(command, list) or not all(isinstance(word, str) and "\0" not in word for word in command):
-        return ""
-    hands_over = len(command) == 3 and command[1] in ("-c", "-lc", "-ic", "-lic")
-    return command[2] if hands_over and command[0].rpartition("/")[2] in _SHELLS else command

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from skills.lib.hosts.hook.shell_commands import is_interpreter, words_of
-from skills.lib.shell_words import OPERATORS, POSIX, POWERSHELL
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -166,6 +163,8 @@ def targets(tool: str, given: Mapping[str, Any]) -> list[str]:
 
 def shell_of(host: str, tool: str) -> str:
     """The shell that reads the command line of a tool; empty for the one of the system."""
+    from skills.lib.shell_words import POSIX, POWERSHELL
+
     if tool == POWERSHELL_TOOL:
         return POWERSHELL
     return POSIX if (host, tool) == ("claude", "Bash") else ""
@@ -173,6 +172,8 @@ def shell_of(host: str, tool: str) -> str:
 
 def is_name(tool: str) -> bool:
     """True if a step may name a tool so: by a canonical name, ``shell(PROGRAM …)`` or ``mcp(SERVER.TOOL)``."""
+    from skills.lib.shell_words import OPERATORS
+
     words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
     is_plain = words == " ".join(words.split()) and set(words).isdisjoint("\t'\"" + "".join(OPERATORS))
     return tool in TABLE or (bool(words) and is_plain) or bool(_mcp(tool))
@@ -188,7 +189,11 @@ def is_mcp_call(name: str, host: str, tool: str) -> bool:
 
 def _mcp(name: str) -> tuple[str, ...]:
     """The server and the tool of ``mcp(SERVER.TOOL)``; empty for another name. A server has no dot in its name."""
-    inside = name[len("mcp(") : -1] if name.startswith("mcp(") and name.endswith(")") else ""
+    if not (name.startswith("mcp(") and name.endswith(")")):
+        return ()
+    from skills.lib.shell_words import OPERATORS  # few policies and steps name such a tool
+
+    inside = name[len("mcp(") : -1]
     server, _, tool = inside.partition(".")
     is_plain = inside.isprintable() and set(inside).isdisjoint(" '\"" + "".join(OPERATORS))
     return (server, tool) if server and tool and is_plain else ()
@@ -224,6 +229,8 @@ def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any
         return True
     if wanted != {"shell"}:
         return False
+    from skills.lib.hosts.hook.shell_calls import words_of
+
     programs = [name[len("shell(") : -1] for name in allowed if name.startswith("shell(")]
     words = words_of(given)
     if host == "codex" and any(_looks(words, _CODEX_BY_SHELL.get(name, ())) for name in allowed):
@@ -244,6 +251,8 @@ def _runs(words: Sequence[str], rule: str) -> bool:
 
     Nothing may stand between the words: ``git -c … push`` is not ``git push``.
     """
+    from skills.lib.hosts.hook.shell_commands import is_interpreter
+
     program, *following = rule.split()
     names = [word.rpartition("/")[2] for word in words[:2]]
     if names[:1] == [program] and list(words[1 : 1 + len(following)]) == following:

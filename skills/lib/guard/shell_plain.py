@@ -1,0 +1,162 @@
+"""Lines of plain words, which a shell reads as they are written, and programs that start no other.
+
+Most lines are of this kind. Whatever is not certainly so is left to ``shell_syntax`` and to the tables of
+``shell_programs``.
+"""
+
+from __future__ import annotations
+
+from skills.lib.guard.shell_parts import Word
+
+# Outside of quotes a word with only these characters means to a shell what it reads as.
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+,=-")
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
+# In double quotes these are not what they read as.
+_EXPANDED = frozenset("$`\\")
+# These redirections name no file.
+_REDIRECTIONS = ("2>&1", "2>/dev/null", ">/dev/null", "> /dev/null")
+_AFTER = frozenset(" ;|")
+_LONGEST, _MOST = 5_000, 50
+# Programs that start others, read commands, or calculate; and the words of a shell's own language.
+SPECIAL = frozenset(
+    (
+        # shells, interpreters, and what they read
+        "sh bash zsh dash ksh mksh ash fish csh tcsh rbash posh pwsh powershell cmd nu xonsh elvish python python2 "
+        "python3 pypy pypy3 py pythonw node nodejs deno bun perl ruby php lua luajit tclsh wish julia osascript "
+        "ghci sqlite3 psql mysql mariadb ftp sftp telnet redis-cli mongo mongosh "
+        # wrappers and runners
+        "env sudo doas timeout gtimeout nohup setsid nice ionice chrt taskset stdbuf unbuffer time command builtin "
+        "exec noglob nocorrect chronic caffeinate fakeroot flock strace ltrace xvfb-run busybox toybox npx bunx "
+        "uvx xargs uv poetry pipenv pdm rye hatch pixi bundle npm pnpm yarn conda mamba pyenv rbenv nodenv asdf "
+        "mise direnv dotenv pipx "
+        # they start a program that one of their words names
+        "prlimit setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 capsh choom runcon uclampset coresched "
+        "numactl cgexec systemd-inhibit systemd-cat dbus-run-session eatmydata faketime torsocks torify proxychains "
+        "proxychains4 sshpass ssh-agent valgrind perf catchsegv gosu su-exec tini dumb-init cpulimit logsave "
+        "fakechroot sem daemonize dotenvx doppler op chamber aws-vault envdir envchain chpst softlimit setlock pv "
+        # what they run is not seen
+        "eval source alias fc bind complete compgen enable hash let coproc repeat parallel watch entr ssh su "
+        "runuser script at batch crontab tmux screen expect gdb lldb nodemon watchexec onchange concurrently "
+        "hyperfine socat chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail "
+        "bwrap proot vim vi nvim ex ed emacs nix-shell start call iex invoke-expression start-process start-job "
+        "wsl rlwrap dbus-launch timeit pdb ipython command_not_found_handle foreman honcho mshta wscript cscript "
+        "rundll32 forfiles "
+        # an option or a word of theirs may run another one, or set what it means
+        "tar gtar bsdtar rsync scp split fd fdfind zip man less more wget mapfile readarray nix find gfind sed "
+        "gsed awk gawk mawk nc ncat netcat trap export declare typeset local readonly "
+        # the language itself, and what changes the folder in ways that are not followed
+        "if while until begin then elif else do and or not fi done for case select function foreach switch pushd "
+        "popd z j zi "
+    ).split()
+)
+# The beginnings of words by which these run another program.
+HANDING = {
+    **dict.fromkeys(("make", "gmake"), ("--eval", "--ev", "SHELL=", ".SHELLFLAGS", ".DEFAULT_GOAL", "MAKEFILES=")),
+    "rg": ("--pre", "--hostname-bin"),
+    "sort": ("--compress",),
+}
+# Commands of git that run no other program, but for words that begin so.
+OF_GIT: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "add blame branch checkout cherry-pick commit describe diff log ls-files merge merge-base mv reflog remote"
+        " reset restore rev-parse revert rm show stash status switch tag worktree".split(),
+        (),
+    ),
+    **dict.fromkeys(("fetch", "pull"), ("--upload-pack", "--upl")),
+    "push": ("--receive-pack", "--rec", "--exec", "--ex"),
+}
+# These write files, which the same line may run, or read more than words.
+_ALONE = frozenset("tee cp mv ln install curl dd make gmake set".split())
+
+
+def command(line: str) -> list[Word]:
+    """The words of a line that is one plain command; none if it is not certainly one."""
+    found = commands(line)
+    return found[0] if len(found) == 1 else []
+
+
+def commands(line: str) -> list[list[Word]]:
+    """The words of each command of a line of plain commands; none if it is not certainly one."""
+    found = _split(line) if len(line) <= _LONGEST else []
+    if len(found) > _MOST or not all(_is_plain(words) for words in found):
+        return []
+    return [] if len(found) > 1 and any(words[0].text in _ALONE for words in found) else found
+
+
+def _split(line: str) -> list[list[Word]]:
+    """The words of each command, joined by ``&&``, ``||``, ``;`` or ``|``; none if a sign is not plain."""
+    found: list[list[Word]] = [[]]
+    word: Word | None = None
+    at = 0
+    while at < len(line):
+        char = line[at]
+        if char in _PLAIN:
+            word = word or Word()
+            word.text += char
+            if word.text == "2" and line.startswith(_REDIRECTIONS[:2], at):
+                at, word = _redirected(line, at), None
+                if not at:
+                    return []
+                continue
+            at += 1
+        elif char in "'\"":
+            end = line.find(char, at + 1)
+            inside = line[at + 1 : end]
+            if end < 0 or "\0" in inside or (char == '"' and not _EXPANDED.isdisjoint(inside)):
+                return []
+            word = word or Word()
+            word.quoted, word.text, at = True, word.text + inside, end + 1
+        elif char == ">":
+            at = 0 if word else _redirected(line, at)
+            if not at:
+                return []
+        elif char in " ;&|":
+            if word:
+                found[-1].append(word)
+            word = None
+            if char != " ":
+                if line.startswith(("&&", "||"), at):
+                    at += 1
+                elif char == "&" or line.startswith("|&", at):
+                    return []
+                found.append([])
+            at += 1
+        else:
+            return []
+    if word:
+        found[-1].append(word)
+    for words in found:
+        for one in words:
+            one.head = one.tail = one.text
+    return found
+
+
+def _redirected(line: str, at: int) -> int:
+    """Where a redirection ends that names no file; 0 if it is another one."""
+    for sign in _REDIRECTIONS:
+        if line.startswith(sign, at) and (line[at + len(sign) : at + len(sign) + 1] or " ") in _AFTER:
+            return at + len(sign)
+    return 0
+
+
+def _is_plain(words: list[Word]) -> bool:
+    """True if the words are a program that certainly starts no other, and what it gets."""
+    if not words or words[0].quoted:
+        return False
+    name = words[0].text
+    if name in SPECIAL or not name[0].isalpha() or not _NAME.issuperset(name) or name[:4] == "git-":
+        return False
+    if name in ("make", "gmake") and any(word.text[:1] == "-" and "E" in word.text for word in words):
+        return False
+    handing = HANDING.get(name, ())
+    if name == "git":
+        given = words[1].text if len(words) > 1 else ""
+        if given not in OF_GIT:
+            return False
+        handing = (*OF_GIT[given], "ext::")
+    return not any(word.text.startswith(handing) or _may_calculate(word) for word in words[1:])
+
+
+def _may_calculate(word: Word) -> bool:
+    """True for a text that some programs take for the index of an array, in which a command may stand."""
+    return word.quoted and "[" in word.text and ("$(" in word.text or "`" in word.text)
