@@ -141,6 +141,11 @@ def test_a_mistake_is_told_with_its_line(setup: Setup, text: str, message: str) 
     assert message in told(setup, text)
 
 
+def with_x(argv: str) -> str:
+    """A gateway file with one command, whose parameter is x."""
+    return f"commands:\n  a:\n    argv: {argv}\n    params: {{x: {{pattern: x}}}}\n"
+
+
 @pytest.mark.parametrize(
     "argv",
     [
@@ -167,8 +172,7 @@ def test_a_mistake_is_told_with_its_line(setup: Setup, text: str, message: str) 
     ],
 )
 def test_a_value_is_never_program_text(setup: Setup, argv: str) -> None:
-    text = f"commands:\n  a:\n    argv: {argv}\n    params: {{x: {{pattern: x}}}}\n"
-    assert ":3: {x} would be read as program text, so a value could run anything" in told(setup, text)
+    assert ":3: {x} would be read as program text, so a value could run anything" in told(setup, with_x(argv))
 
 
 @pytest.mark.parametrize(
@@ -185,8 +189,7 @@ def test_a_value_is_never_program_text(setup: Setup, argv: str) -> None:
     ],
 )
 def test_a_value_that_is_an_argument_is_taken(setup: Setup, argv: str) -> None:
-    text = f"commands:\n  a:\n    argv: {argv}\n    params: {{x: {{pattern: x}}}}\n"
-    assert "a" in project_file(str(setup.project), text.encode()).commands
+    assert "a" in project_file(str(setup.project), with_x(argv).encode()).commands
 
 
 @pytest.mark.parametrize(

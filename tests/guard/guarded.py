@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from hypothesis import strategies as st
 
 from skills.lib.guard.explaining import Explained
 from skills.lib.guard.guard import Guard
@@ -52,3 +53,13 @@ def value(
 ) -> str:
     """TRUE, FALSE or UNKNOWN."""
     return asked(need, facts, arguments, **params).value
+
+
+def joined(one: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Expressions that join others: ``and``, ``or``, ``not``, and one or another by a third."""
+    return st.one_of(
+        st.builds("({} and {})".format, one, one),
+        st.builds("({} or {})".format, one, one),
+        st.builds("(not {})".format, one),
+        st.builds("({} if {} else {})".format, one, one, one),
+    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.guard import Guard
-from tests.guard.guarded import example, of_data, value
+from tests.guard.guarded import example, joined, of_data, value
 
 pytestmark = pytest.mark.req("G-01")
 
@@ -101,12 +101,7 @@ questions = st.one_of(
 )
 expressions = st.recursive(
     questions,
-    lambda one: st.one_of(
-        st.builds("({} and {})".format, one, one),
-        st.builds("({} or {})".format, one, one),
-        st.builds("(not {})".format, one),
-        st.builds("({} if {} else {})".format, one, one, one),
-    ),
+    joined,
     max_leaves=4,
 )
 

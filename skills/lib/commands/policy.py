@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from skills.lib.commands.console.options import examples, json_option, project_option
+from skills.lib.commands.console.options import examples, json_option, policies_option, project_option
 from skills.lib.commands.console.screen import Cell, Screen, counted
 from skills.lib.commands.queries import live_facts, policies
 from skills.lib.errors import UsageError
@@ -114,7 +114,7 @@ def _as_data(findings: list[Finding]) -> list[dict[str, object]]:
 )
 @click.argument("tool", metavar="TOOL")
 @click.argument("arguments", metavar="[KEY=VALUE]...", nargs=-1)
-@click.option("--policy", "files", metavar="FILE", multiple=True, help="A policy (default: the project's). Repeatable.")
+@policies_option
 @click.option("--after", metavar="TRACE.jsonl", help="Learn from a recorded session first.")
 @click.option("--session", metavar="ID", help="With what the hook knows in a host's session of that id.")
 @click.option("--run", metavar="RUN", help="By the policy of that run's workflow, with what the hook knows for it.")

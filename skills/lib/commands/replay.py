@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from skills.lib.commands.console.options import examples, json_option, project_option
+from skills.lib.commands.console.options import examples, json_option, policies_option, project_option
 from skills.lib.commands.console.screen import Cell, Screen, counted
 from skills.lib.commands.queries import policies
 from skills.lib.guard.calls import SHELL
@@ -22,7 +22,7 @@ _STYLES = {"allow": "green", "look": "yellow", "deny": "red"}
     )
 )
 @click.argument("trace", metavar="TRACE.jsonl")
-@click.option("--policy", "files", metavar="FILE", multiple=True, help="A policy (default: the project's). Repeatable.")
+@policies_option
 @click.option("--stopped", is_flag=True, help="List only the calls that would not have been allowed.")
 @json_option
 @project_option

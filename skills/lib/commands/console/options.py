@@ -100,6 +100,9 @@ project_option = click.option(
     help="The project's root (default: the nearest folder up with .lockstep or .git).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
+policies_option = click.option(
+    "--policy", "files", metavar="FILE", multiple=True, help="A policy (default: the project's). Repeatable."
+)
 verify_option = click.option("--verify", is_flag=True, help="Check the whole ledger first, as lockstep doctor does.")
 # A skill's name, a workflow's, or a path; completed from the skills that are found.
 skill_argument = click.argument("skill", metavar="SKILL", shell_complete=complete_skill)
