@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 
 from skills.lib.agent import models
 from skills.lib.agent.model_errors import Failure, masked
-from skills.lib.agent.models import Retries, chat_model, within
+from skills.lib.agent.models import Retries, cancellable, chat_model
 from skills.lib.agent.retries import Attempts
 from skills.lib.errors import EnvironmentProblem, LockstepError, UsageError
 from tests.agent.scripted import ScriptedModel, in_turn
@@ -105,7 +105,7 @@ def test_the_environment_names_model_and_endpoint(monkeypatch: pytest.MonkeyPatc
 def test_a_model_of_langchain_is_taken_as_it_is() -> None:
     model = ScriptedModel(answer=in_turn("hello"))
     assert chat_model(model) is model
-    assert within(model, Retries(tries=1)) is model
+    assert cancellable(model, bool) is model
     with pytest.raises(UsageError, match="int is no chat model of LangChain"):
         chat_model(7)  # type: ignore[arg-type]
 
@@ -131,11 +131,12 @@ def test_no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         assert KEY not in repr(model) + str(model) + str(model.bind(stop=["x"])) + str(model.model_dump())
 
 
-def test_the_model_has_the_budget_that_a_session_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_can_cancel_its_model_and_leaves_the_budget_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    model = chat_model("openai:x")
-    assert within(model, Retries(tries=1)).retries == Retries(tries=1)  # type: ignore[attr-defined]
-    assert model.retries == Retries()  # type: ignore[attr-defined]
+    model = chat_model("openai:x", retries=Retries(tries=2))
+    own = cancellable(model, all)  # type: ignore[arg-type]
+    assert own.retries == Retries(tries=2, is_cancelled=all)  # type: ignore[arg-type, attr-defined]
+    assert model.retries == Retries(tries=2)  # type: ignore[attr-defined]
     assert model.inner.max_retries == 0  # type: ignore[attr-defined]
 
 

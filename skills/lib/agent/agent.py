@@ -226,12 +226,16 @@ class Agent:
             return ended.reason if ended.status == "stopped" else ""
 
         try:
-            model = models.within(shared.model, models.Retries(is_cancelled=following.is_cancelled))
+            model = models.cancellable(shared.model, following.is_cancelled)
             session = Session(following, model, self._tools_of(following), shared.conversations, child)
             try:
                 session.follow()
-            except models.ModelError as error:
-                following.stop(error.what)
+            except Exception as error:
+                failure = models.failure(error)
+                if failure is None:
+                    raise
+                if not following.is_cancelled():
+                    following.stop(failure.reason)
             return _advanced(following)
         finally:
             following.runner.close()

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 
@@ -19,7 +19,6 @@ LARGEST = 10_000_000
 CUT_OFF = "(not JSON) "
 # Under one of these a provider says why an answer ended.
 _ENDS = ("finish_reason", "stop_reason", "status")
-_UNANSWERED = "This call was not carried out: its arguments were not valid JSON. Call the tool again."
 
 G = TypeVar("G", ChatGeneration, ChatGenerationChunk)
 
@@ -73,21 +72,6 @@ def sound(generation: G, messages: Sequence[BaseMessage]) -> G:
     taken = {call["id"] for one in messages if isinstance(one, AIMessage) for call in _calls(one)}
     renamed: Any = _renamed(strict, taken)
     return type(generation)(message=renamed, generation_info=generation.generation_info)
-
-
-def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
-    """The messages, each call without a result followed by one that says so: providers refuse the request otherwise."""
-    answered = {one.tool_call_id for one in messages if isinstance(one, ToolMessage)}
-    paired: list[BaseMessage] = []
-    for message in messages:
-        paired.append(message)
-        if isinstance(message, AIMessage):
-            paired += [
-                ToolMessage(_UNANSWERED, tool_call_id=call["id"], name=call["name"], status="error")
-                for call in message.invalid_tool_calls
-                if call["id"] and call["id"] not in answered
-            ]
-    return paired
 
 
 def _strict(message: AIMessageChunk) -> AIMessageChunk:

@@ -105,6 +105,11 @@ class ModelError(EnvironmentProblem):
         self.status = status
         self.tries = tries
 
+    @property
+    def reason(self) -> str:
+        """Why, and what to try, as sentences."""
+        return f"{self.what.rstrip('.')}. To go on: {self.remedy}." if self.remedy else self.what
+
 
 class NoAnswer(Exception):
     """What we ourselves see to be no answer: a kind, and in words what it is."""

@@ -1,20 +1,21 @@
 """Chat models by ``provider:name``, from the environment, or as an object of LangChain.
 
 A provider's library retries by itself, and whoever calls it may too: three by three tries are nine. Here one place
-retries, ``RetryingModel``, and the library's own retries are switched off: it knows neither the budget of the session
-nor that the session was cancelled, sleeps where nothing can wake it, and does not retry an answer that breaks off after
-it began. Importing this module loads nothing of LangChain.
+retries, ``RetryingModel``, and the libraries of OpenAI and Anthropic are told not to. They know neither the budget of
+the session nor that it was cancelled, sleep where nothing can wake them, and do not retry an answer that breaks off
+once it has begun. Importing this module loads nothing of LangChain.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from skills.lib.agent.model_errors import ModelError
+from skills.lib.agent.model_errors import Failure, ModelError, masked
 from skills.lib.agent.retries import Retries
 from skills.lib.errors import EnvironmentProblem, UsageError, did_you_mean, nearest
 from skills.lib.record import Record
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from skills.lib.agent.retrying_model import RetryingModel
 
-__all__ = ["ModelError", "Retries", "chat_model", "within"]
+__all__ = ["ModelError", "Retries", "cancellable", "chat_model", "failure"]
 
 MODEL, BASE_URL = "LOCKSTEP_MODEL", "LOCKSTEP_BASE_URL"
 # Seconds for one whole answer: that of a model that thinks for long may take minutes.
@@ -55,13 +56,15 @@ def chat_model(
     base_url: str = "",
     timeout: float = TIMEOUT,
     retries: Retries = Retries(),  # noqa: B008  frozen
+    streaming: bool = False,
 ) -> BaseChatModel:
     """The chat model of a name, with retries; a model of LangChain is returned as it is.
 
     Without a name, LOCKSTEP_MODEL. ``base_url`` is an endpoint that speaks the provider's protocol; without it,
     LOCKSTEP_BASE_URL (unless LOCKSTEP_MODEL is of another provider), then the provider's own variable. ``timeout`` is
-    in seconds, for one whole answer. Raises UsageError for a name or key that is missing or wrong, EnvironmentProblem
-    if a library is not installed. The model raises ModelError, and nothing else, if there is no answer.
+    in seconds, for one whole answer. ``streaming`` asks for it in pieces, for endpoints behind a proxy that closes a
+    connection on which nothing comes for a while. Raises UsageError for a name or key that is missing or wrong,
+    EnvironmentProblem if a library is not installed. The model raises ModelError, and nothing else, without an answer.
     """
     if model is not None and not isinstance(model, str):
         return _checked(model)
@@ -76,16 +79,29 @@ def chat_model(
         )
         raise UsageError(f"{name!r} names no provider{did_you_mean(prefix and f'{prefix}:{name}')}", valid=_EXAMPLE)
     if provider in PROVIDERS:
-        return _of_protocol(provider, rest.strip(), _url(provider, base_url), timeout, retries)
-    return _of_langchain(provider, rest.strip(), base_url, timeout, retries)
+        made = _of_protocol(provider, rest.strip(), _url(provider, base_url), timeout, retries)
+    else:
+        made = _of_langchain(provider, rest.strip(), base_url, timeout, retries)
+    return made.model_copy(update={"streaming": True}) if streaming else made
 
 
-def within(model: BaseChatModel, retries: Retries) -> BaseChatModel:
-    """The same model with another budget of tries and seconds, if it is one of ``chat_model``; else as it is."""
-    _require()
+def cancellable(model: BaseChatModel, is_cancelled: Callable[[], bool]) -> BaseChatModel:
+    """The same model, which waits for nothing any more once the session was cancelled; another's model as it is."""
     from skills.lib.agent.retrying_model import RetryingModel
 
-    return model.model_copy(update={"retries": retries}) if isinstance(model, RetryingModel) else model
+    if not isinstance(model, RetryingModel):
+        return model
+    fields: dict[str, Any] = {**model.retries.fields(), "is_cancelled": is_cancelled}
+    return model.model_copy(update={"retries": Retries(**fields)})
+
+
+def failure(error: Exception) -> ModelError | None:
+    """The error in plain words, if a model raised it: one of ``chat_model``, or another of LangChain."""
+    from langchain_core import exceptions
+
+    if isinstance(error, exceptions.ModelError):
+        return Failure.of(error).error("the model", "the variable of its key", 1, 0, ())
+    return error if isinstance(error, ModelError) else None
 
 
 def _checked(model: Any) -> BaseChatModel:
@@ -151,7 +167,7 @@ def _of_langchain(provider: str, name: str, url: str, timeout: float, retries: R
         package = (error.name or f"langchain_{provider}").partition(".")[0].replace("_", "-")
         raise EnvironmentProblem(f"the provider {provider} needs a package", remedy=f"pip install {package}") from error
     except Exception as error:
-        raise UsageError(f"{provider}:{name} cannot be made: {error}") from None
+        raise UsageError(f"{provider}:{name} cannot be made: {masked(str(error))}") from None
     return _retrying(inner, f"{provider}:{name}", f"the key of {provider}", timeout, retries, ())
 
 

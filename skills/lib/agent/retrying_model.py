@@ -33,6 +33,7 @@ class RetryingModel(BaseChatModel):
     model_name: str
     key: str
     timeout: float
+    streaming: bool = False
     retries: Retries = Field(exclude=True, repr=False)
     secrets: tuple[str, ...] = Field(exclude=True, repr=False)
 
@@ -58,31 +59,25 @@ class RetryingModel(BaseChatModel):
     def _generate(
         self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        paired = answers.paired(messages)
-
         def ask() -> ChatResult:
-            return answers.whole(self.inner._generate(paired, stop=stop, **kwargs))
+            return answers.whole(self.inner._generate(messages, stop=stop, **kwargs))
 
         return answers.sound_result(self._answer(ask), messages)
 
     async def _agenerate(
         self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        paired = answers.paired(messages)
-
         async def ask() -> ChatResult:
-            return answers.whole(await self.inner._agenerate(paired, stop=stop, **kwargs))
+            return answers.whole(await self.inner._agenerate(messages, stop=stop, **kwargs))
 
         return answers.sound_result(await self._aanswer(ask), messages)
 
     def _stream(
         self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        paired = answers.paired(messages)
-
         def ask() -> ChatGenerationChunk:
             gathered = answers.Gathered()
-            for chunk in self.inner._stream(paired, stop=stop, **kwargs):
+            for chunk in self.inner._stream(messages, stop=stop, **kwargs):
                 gathered.add(chunk)
             return gathered.merged(self._says_its_end)
 
@@ -91,11 +86,9 @@ class RetryingModel(BaseChatModel):
     async def _astream(
         self, messages: list[BaseMessage], stop: list[str] | None = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        paired = answers.paired(messages)
-
         async def ask() -> ChatGenerationChunk:
             gathered = answers.Gathered()
-            async for chunk in self.inner._astream(paired, stop=stop, **kwargs):
+            async for chunk in self.inner._astream(messages, stop=stop, **kwargs):
                 gathered.add(chunk)
             return gathered.merged(self._says_its_end)
 

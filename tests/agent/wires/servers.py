@@ -105,7 +105,8 @@ class Wire:
     def reply(self, asked: Asked) -> Reply:
         with self._lock:
             self.asked.append(asked)
-            return self._script(asked)
+            wrong = complaint(self.protocol, asked.body)
+            return Status(400, wrong, "invalid_request_error") if wrong else self._script(asked)
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
@@ -138,6 +139,33 @@ def replies(*given: Reply) -> Script:
     """A script of one reply after the other, the last again and again."""
     left = list(given)
     return lambda asked: left.pop(0) if len(left) > 1 else left[0]
+
+
+def complaint(protocol: str, body: dict[str, Any]) -> str:
+    """Why the providers refuse a conversation; "" if they do not."""
+    open_calls: list[str] = []
+    known: set[str] = set()
+    for turn in body["messages"]:
+        content = turn["content"] if isinstance(turn["content"], list) else []
+        if protocol == "openai":
+            results = [turn["tool_call_id"]] if turn["role"] == "tool" else []
+            calls = [call["id"] for call in turn.get("tool_calls") or []]
+        else:
+            results = [block["tool_use_id"] for block in content if block["type"] == "tool_result"]
+            calls = [block["id"] for block in content if block["type"] == "tool_use"]
+        for result in results:
+            if result not in open_calls:
+                return f"a result of {result}, which was not called"
+            open_calls.remove(result)
+        if open_calls and not (protocol == "openai" and turn["role"] == "tool"):
+            return f"no result of {', '.join(open_calls)}"
+        if len({*calls, *known}) < len(calls) + len(known):
+            return "an id of a call stands twice"
+        if turn["role"] == "user" and not turn["content"]:
+            return "a message without content"
+        known |= {*calls}
+        open_calls += calls
+    return f"no result of {', '.join(open_calls)}" if open_calls else ""
 
 
 class _Server(ThreadingHTTPServer):
