@@ -171,3 +171,21 @@ def test_importing_the_agent_loads_no_framework() -> None:
     code = f"import sys, skills.lib.agent.agent; print([name for name in sys.modules if name.startswith({frameworks})])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert out.stdout.strip() == "[]"
+
+
+def test_a_policy_knows_the_agents_own_tools_by_the_names_that_steps_use(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    rules = [f"  {tool}: {{needs: [\"$path == 'yes.txt'\"]}}\n" for tool in ("read", "search", "write", "edit")]
+    (folder / "lockstep.policy.yaml").write_text("tools:\n" + "".join(rules))
+    calls = [
+        ("read", {"path": "no.txt"}),
+        ("search", {"path": "no.txt", "pattern": "x"}),
+        ("write", {"path": "no.txt", "content": "x"}),
+        ("edit", {"path": "no.txt", "old": "x", "new": "y"}),
+    ]
+    steps = [calling(call) for call in calls]
+    model = ScriptedModel(answer=in_turn(*steps, report(record={"thing": "c"}), report(outcome="ok")))
+    host = agent(folder, model, tools=None)
+    assert host.advance(host.start("plain")).status == "done"
+    told = [call.messages[-1].text for call in model.calls[1:5]]
+    assert ["denied" in text for text in told] == [True] * 4, told

@@ -22,6 +22,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "opencode": ("grep", "glob", "list"),
         "qwen": ("grep_search", "search_file_content", "glob", "list_directory"),
         "gemini": ("grep_search", "search_file_content", "glob", "list_directory"),
+        "lockstep": ("search",),
     },
     "edit": {
         "claude": ("Edit", "MultiEdit", "NotebookEdit"),
