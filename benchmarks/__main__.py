@@ -31,6 +31,7 @@ BENCHMARKS = {
     "session": "benchmarks.session",
     "compliance": "benchmarks.compliance",
     "cost": "benchmarks.cost.figures",
+    "deviations": "benchmarks.deviations",
 }
 
 

@@ -220,7 +220,10 @@ def test_a_table_shows_numbers_with_fitting_digits() -> None:
     }
 
 
-BENCHMARKS = "steps deep growth hooks validation drawing formatters adherence gates contents guard cost".split()
+BENCHMARKS = (
+    "steps deep growth hooks validation drawing formatters adherence gates contents "
+    "guard session compliance cost deviations"
+).split()
 
 
 def test_every_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -146,7 +146,7 @@ def test_a_directive_takes_the_place_of_the_reinforcement(call: int) -> None:
 
 def test_a_model_is_told_that_the_run_moved_without_it() -> None:
     said = forced(moved_on=True).reminder.splitlines()
-    assert said[0].startswith("The run moved on since your last answer")
+    assert said[0].startswith("The run moved on without this conversation")
     assert said[1:] == forced().reminder.splitlines()
 
 

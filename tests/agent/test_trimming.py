@@ -266,7 +266,7 @@ def test_no_history_takes_the_block_or_parts_a_pair(
 
 
 def untouched(messages: list[dict[str, str]], limit: int) -> list[dict[str, str]]:
-    """What document 000 says is done without a protected block, by characters: written anew from its words."""
+    """What is done without a protected block, by characters: written anew from the words of the source document."""
     trimmed = [dict(one) for one in messages]
 
     def size() -> int:

@@ -77,8 +77,9 @@ class Following:
         return Present(peek, self._offer(peek), self.ends(peek))
 
     def _offer(self, peek: Peek) -> Offer:
-        allowed = peek.tools if self.settings.switches.filter_tools else ()
-        return Offer(allowed, self._names, self._commands_of, self.settings.undeclared)
+        if not self.settings.switches.filter_tools:
+            return Offer((), self._names, self._commands_of)
+        return Offer(peek.tools, self._names, self._commands_of, self.settings.undeclared)
 
     def ends(self, peek: Peek) -> str:
         """Why the session ends here; "" if it goes on."""
@@ -117,6 +118,10 @@ class Following:
         run = peek.run
         number = self.note("model", {"step": run.step, "model": model}, run.turn)
         return Stamp(run.id, run.turn, run.step or "", number)
+
+    def first_call(self, turn: int) -> int:
+        """The number of the first model call in this entry of the step."""
+        return next((row.id for row in self.activity.rows(self.run, turn=turn, kind="model")), 0)
 
     def end_model_call(self, stamp: Stamp, text: str, usage: Mapping[str, Any]) -> None:
         """Note what a model thought, and what it took."""

@@ -11,6 +11,7 @@ from langchain_core.tools import BaseTool
 from skills.lib.agent import children
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.prompt import Sections
 from skills.lib.agent.run_middleware import RunMiddleware
 from skills.lib.agent.settings import Settings
 
@@ -19,7 +20,8 @@ class LockstepMiddleware(RunMiddleware):
     """For ``create_agent(…, middleware=[LockstepMiddleware(run)])``: the run is one that ``Agent.start`` opened.
 
     The agent's own model and tools also serve the sub-agents of a step. ``tool_names`` maps the tools to the names that
-    steps use. Close it after the last call. Raises UsageError for a run that the project does not have.
+    steps use. ``sections`` are what else stands in the system prompt; to make a call fit its budget some are left out,
+    and never the block. Close it after the last call. Raises UsageError for a run that the project does not have.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class LockstepMiddleware(RunMiddleware):
         *,
         settings: Settings | None = None,
         tool_names: Mapping[str, str] | None = None,
+        sections: Sections | None = None,
     ) -> None:
         host = Agent(project, settings=settings, tool_names=tool_names)
         self._activity = Activity(path_in(host.home))
@@ -38,7 +41,7 @@ class LockstepMiddleware(RunMiddleware):
             each = Agent(project, request.model, tools=tools, tool_names=tool_names, settings=host.settings.halved())
             children.run(self.following, lambda child: each.advance(child).reason)
 
-        super().__init__(host.following(run, self._activity), run_children)
+        super().__init__(host.following(run, self._activity), run_children, sections)
         self.following.limits.begin()
 
     def close(self) -> None:

@@ -24,7 +24,8 @@ log = logging.getLogger("lockstep.agent")
 TRIMMED = ("subagents", "workspace", "mode", "general", "memory")
 
 MOVED_ON = (
-    "The run moved on since your last answer, by another way than this conversation. The block says where it is now."
+    "The run moved on without this conversation since its last message: the step in the mandatory skill is the present "
+    "one, whatever the messages say."
 )
 
 _BEGINNING = ("base", "general", "memory")

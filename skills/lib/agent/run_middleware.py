@@ -18,6 +18,7 @@ from skills.lib.agent.calls import Ended, Stamp
 from skills.lib.agent.following import Following, Present
 from skills.lib.errors import LockstepError
 from skills.lib.runtime import reporting
+from skills.lib.runtime.peeking import Peek
 from skills.lib.runtime.reporting import REPORT
 
 # Where a message carries its stamp, and what a session says in place of a model.
@@ -27,13 +28,20 @@ STAMP, ENDS = "lockstep", "lockstep_ends"
 class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     """Holds an agent of LangChain to a run.
 
-    ``run_children`` runs the sub-agents of a step before the model goes on with it.
+    ``run_children`` runs the sub-agents of a step before the model goes on with it. ``sections`` are what else stands
+    in the system prompt.
     """
 
-    def __init__(self, following: Following, run_children: Callable[[ModelRequest[Any]], None]) -> None:
+    def __init__(
+        self,
+        following: Following,
+        run_children: Callable[[ModelRequest[Any]], None],
+        sections: prompt.Sections | None = None,
+    ) -> None:
         super().__init__()
         self.following = following
         self._run_children = run_children
+        self._sections = sections or prompt.Sections()
         # Registered so that a report's call is carried out; each model call offers the schema of its step.
         self.tools = [_report_tool()]
 
@@ -123,22 +131,21 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         settings = following.settings
         tools = [tool for tool in request.tools if _is_offered(present, _name_of_tool(tool))]
         names = [_name_of_tool(tool) for tool in tools]
-        sections = texts.sections(following)
+        switches, turn = settings.switches, peek.run.turn
+        _log_tools(peek, list(map(_name_of_tool, request.tools)), names)
+        has_block = switches.protect_in_summaries or not _is_summarized(request.messages, following.first_call(turn))
         own = request.system_message.text if request.system_message else ""
-        rules = texts.MOVED_ON if _moved_on(request.messages, peek.run.turn) else sections.rules
-        base = "\n\n".join(filter(None, (own, sections.base)))
         sections = prompt.forced(
-            prompt.Sections(**{**sections.fields(), "base": base, "rules": rules}),  # type: ignore[arg-type]
+            texts.sections(following, self._sections, own),
             peek.run.workflow,
-            following.block(peek),
+            following.block(peek) if has_block else "",
             [*names, REPORT],
-            call=following.limits.calls(peek.run.turn),
-            switches=settings.switches,
+            call=following.limits.calls(turn),
+            switches=switches,
+            moved_on=_moved_on(request.messages, turn),
         )
         offered = [*tools, _schema_of(reporting.schema(peek))]
-        system, messages = trimming.fitted(
-            sections, request.messages, offered, settings.context_tokens, settings.switches
-        )
+        system, messages = trimming.fitted(sections, request.messages, offered, settings.context_tokens, switches)
         return request.override(system_message=system, messages=messages, tools=offered)
 
     def _stamped(self, response: ModelResponse[Any], stamp: Stamp) -> ModelResponse[Any]:
@@ -223,6 +230,15 @@ def _is_offered(present: Present, name: str) -> bool:
     return name != REPORT and present.offer.offers(name)
 
 
+def _log_tools(peek: Peek, there: list[str], offered: list[str]) -> None:
+    """Say what a model call leaves out of the tools that there are."""
+    if left_out := [name for name in there if name not in (*offered, REPORT)]:
+        shown = ", ".join(offered) or "none"
+        prompt.log.info(
+            "%s:%s: tools offered: %s; left out: %s", peek.run.workflow, peek.run.step, shown, ", ".join(left_out)
+        )
+
+
 def _name_of_tool(tool: BaseTool | dict[str, Any]) -> str:
     if isinstance(tool, BaseTool):
         return tool.name
@@ -245,8 +261,18 @@ def _usage_of(message: AIMessage) -> dict[str, Any]:
     return {"input": usage["input_tokens"], "output": usage["output_tokens"]}
 
 
+def _stamps(messages: Sequence[AnyMessage]) -> list[Stamp]:
+    stamps = [Stamp.of(one.response_metadata.get(STAMP)) for one in messages if isinstance(one, AIMessage)]
+    return [stamp for stamp in stamps if stamp]
+
+
+def _is_summarized(messages: Sequence[AnyMessage], first: int) -> bool:
+    """True if the conversation has no longer the answer to the model call ``first``, but a later one."""
+    calls = [stamp.model for stamp in _stamps(messages)]
+    return first not in calls and max(calls, default=0) > first
+
+
 def _moved_on(messages: Sequence[AnyMessage], turn: int) -> bool:
     """True if the run moved since the conversation's last answer by another way than that answer's own report."""
-    stamps = [Stamp.of(one.response_metadata.get(STAMP)) for one in messages if isinstance(one, AIMessage)]
-    known = max((stamp.turn for stamp in stamps if stamp), default=turn)
+    known = max((stamp.turn for stamp in _stamps(messages)), default=turn)
     return turn > known + 1

@@ -11,10 +11,11 @@ class Switches(Record):
 
     - ``filter_tools``: a model is offered the tools that the step allows, and no other runs.
     - ``protect_block``: the block of the step is never deleted to make a call fit; other sections are.
-    - ``reduce_noise``: the system prompt describes the tools of the step alone, no sub-agents, and the block late.
+    - ``reduce_noise``: the system prompt has no list of sub-agents, and the block comes after all else.
     - ``remind_last``: the system prompt ends with a reminder of the skill.
     - ``reinforce``: from the second model call of a step on, the reminder repeats what holds.
-    - ``protect_in_summaries``: a summary of the context leaves the block as it is.
+    - ``protect_in_summaries``: a summary of the conversation leaves the block as it is; without it, the summary of a
+      step's beginning takes the block.
     """
 
     filter_tools: bool = True

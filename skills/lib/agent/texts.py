@@ -21,15 +21,14 @@ LOST = (
     "The conversation of this run is lost, or it was on another machine. The step in the mandatory skill is complete "
     "in itself. Go on with it."
 )
-MOVED_ON = (
-    "The run moved on without this conversation since its last message: the step in the mandatory skill is the present "
-    "one, whatever the messages say."
-)
 
 
-def sections(following: Following) -> Sections:
-    """What stands in the system prompt around the block."""
+def sections(following: Following, around: Sections, own: str = "") -> Sections:
+    """What stands in the system prompt around the block: a program's own sections and prompt, and ours."""
     task = following.task()
     lines = [f"Working directory: {escape(following.runner.command_line.project)}"]
     lines += [f"<task>{escape(task)}</task>"] if task else []
-    return Sections(base=BASE, environment="\n".join(lines))
+    return around.changed(
+        base="\n\n".join(filter(None, (own, around.base, BASE))),
+        environment="\n".join(filter(None, (around.environment, *lines))),
+    )
