@@ -52,6 +52,26 @@ def test_a_session_reads_its_skill_and_writes_the_project_alone(tmp_path: Path) 
     assert (folder / "notes.md").read_text(encoding="utf-8") == "seen\n"
 
 
+def test_giving_up_ends_the_session_and_not_the_run(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    todos = [{"content": "look", "status": "pending"}]
+    model = ScriptedModel(
+        answer=in_turn(
+            calling(("todowrite", {"todos": todos})),
+            calling(("abort", {"reason": ""})),
+            calling(("abort", {"reason": "the build machine is gone"})),
+        )
+    )
+    host = Agent(str(folder), model)
+    run = host.start("plain")
+    ended = host.advance(run)
+    assert (ended.status, ended.step) == ("stopped", "note")
+    assert "the build machine is gone" in ended.reason
+    model.answer = in_turn(calling(("todoread", {})), report(record={"thing": "a"}), report(outcome="ok"))
+    assert host.advance(run).status == "done"
+    assert model.calls[-2].messages[-1].text == "[ ] look\n[0 of 1 done]\n"
+
+
 @LINUX
 def test_a_command_ends_if_its_session_is_cancelled(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", "plain")

@@ -157,10 +157,15 @@ def test_a_binary_file_a_folder_and_a_missing_file_are_not_edited(session: Sessi
     assert "the same text" in session.fault("edit", path="README.md", old="a", new="a")
 
 
-def test_edits_of_one_file_at_the_same_time_lose_nothing(session: Session) -> None:
+def test_edits_of_one_file_by_several_sub_agents_at_once_lose_nothing(session: Session) -> None:
     (session.project / "many").write_text("".join(f"line {number};\n" for number in range(40)), encoding="utf-8")
+    sessions = [session, *[Session(session.project) for _ in range(3)]]
+
+    def edit(number: int) -> None:
+        sessions[number % 4].call("edit", path="many", old=f"line {number};", new=f"done {number};")
+
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: session.call("edit", path="many", old=f"line {n};", new=f"done {n};"), range(40)))
+        list(pool.map(edit, range(40)))
     assert session.text("many") == "".join(f"done {number};\n" for number in range(40))
 
 

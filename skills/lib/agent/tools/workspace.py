@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # A larger file is neither read nor changed (bytes).
 LARGEST = 1 << 24
+# One file is changed at a time: sub-agents of one process may edit the same one.
+WRITING = threading.Lock()
 # In so many first bytes a zero makes a file binary.
 _LOOKED_AT = 8_192
 
@@ -37,7 +39,6 @@ class Workspace:
         self.home = os.path.realpath(home or paths.home(self.project))
         self._roots = (self.project, *[os.path.realpath(one) for one in readable])
         self._shown: dict[str, tuple[str, int]] = {}
-        self.writing = threading.Lock()
 
     def to_read(self, given: str) -> str:
         """The resolved path of what may be read. Raises RefusedError, and UsageError if nothing is there."""

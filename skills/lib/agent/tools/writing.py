@@ -56,7 +56,7 @@ def _write(files: Workspace, given: str, text: str) -> Result:
     name = files.name(path)
     if len(data) > workspace.LARGEST:
         raise UsageError(f"the content has {len(data):,} bytes", valid=f"at most {workspace.LARGEST:,} bytes")
-    with files.writing:
+    with workspace.WRITING:
         is_there = os.path.lexists(path)
         before = workspace.content(path, name) if is_there else b""
         if before and before != data:
@@ -73,7 +73,7 @@ def _edit(files: Workspace, given: str, old: str, new: str) -> Result:
         raise UsageError("old and new are the same text", valid="a new text that differs")
     files.to_read(given)
     name = files.name(path)
-    with files.writing:
+    with workspace.WRITING:
         before = workspace.content(path, name)
         require_text(before, name)
         wanted, made = (_with_ends_of(before, text) for text in (old, new))
