@@ -27,7 +27,8 @@ from skills.lib.ledger import Ledger
 from tests.agent.scripted import Answer, ScriptedModel, calling, report
 from tests.agent.sessions import filled
 
-VALUES = {"targets": ["a", "b"], "verdict": "pass", "summary": "all was seen", "thing": "it"}
+ITEMS = [{"check": "is it there", "severity": "MUST", "status": "PASS"}]
+VALUES = {"targets": ["a", "b"], "verdict": "pass", "summary": "all was seen", "thing": "it", "items": ITEMS}
 WRITES = ((Ledger, "commit"), (Activity, "note"), (SqliteSaver, "put"), (SqliteSaver, "put_writes"))
 LONGEST = 60.0
 

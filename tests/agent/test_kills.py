@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KILLED = -signal.SIGKILL
 Moves = Counter[tuple[str, int, str]]
 # What an undisturbed run of each skill has: its events by the sub-agent's number, the turn and the kind.
+EACH = ("created", "opened", "finished")
 PLAIN: Moves = Counter({("", 1, "opened"): 1, ("", 2, "moved"): 1, ("", 3, "finished"): 1})
 BROOD: Moves = Counter(
     {
@@ -36,7 +37,15 @@ BROOD: Moves = Counter(
         **{(f".{number}", 3, "finished"): 1 for number in (3, 4)},
     }
 )
-LINES = {"plain": 2, "brood": 13}
+# A review loop with two reviewers.
+GATED: Moves = Counter(
+    {
+        **{("", 1, "opened"): 1, ("", 5, "finished"): 1},
+        **{("", turn, "moved"): 1 for turn in (2, 3, 4)},
+        **{(f".{number}", turn, kind): 1 for number in (1, 2) for turn, kind in enumerate(EACH)},
+    }
+)
+LINES = {"plain": 2, "brood": 13, "gated": 6}
 
 
 class Killer:
@@ -119,13 +128,14 @@ def test_sub_agents_that_are_killed_at_a_write_go_on(killer: Killer, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("skill, expected", [("plain", PLAIN), ("brood", BROOD)])
+@pytest.mark.parametrize("skill, expected", [("plain", PLAIN), ("brood", BROOD), ("gated", GATED)])
 def test_kills_at_any_moment_lose_and_double_nothing(
     killer: Killer, tmp_path: Path, skill: str, expected: Moves
 ) -> None:
     kills = 0
     for seed in range(int(os.environ.get("LOCKSTEP_KILLS", "6"))):
         place = project(tmp_path / f"p{seed}", skill)
+        (place / "out.txt").write_text("what is reviewed\n", encoding="utf-8")
         codes = killer(project=str(place), skill=skill, kills=6, seed=seed, longest=0.6)
         assert codes[-1] == 0
         assert set(codes) <= {0, KILLED}

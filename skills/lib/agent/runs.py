@@ -62,6 +62,8 @@ def of_key(project: str, key: str) -> Run | None:
 
 def check_tools(workflow: Workflow, tools: Sequence[str], names: Mapping[str, str]) -> None:
     """Log what a step names and nobody has. Raises RefusedError for a step that names only tools that nobody has."""
+    if free := [step.id for step in workflow.steps if not workflow.tools_of(step)]:
+        log.warning("%s: these steps name no tools, so each tool is theirs: %s", workflow.name, ", ".join(free))
     for step in workflow.steps:
         allowed = workflow.tools_of(step)
         missing = Offer(allowed, names).missing(tools)
@@ -73,8 +75,6 @@ def check_tools(workflow: Workflow, tools: Sequence[str], names: Mapping[str, st
             )
         if missing:
             log.warning("step %s of %s names tools that nobody has: %s", step.id, workflow.name, ", ".join(missing))
-        if not allowed:
-            log.warning("step %s of %s names no tools", step.id, workflow.name)
 
 
 def parameters(workflow: Workflow, request: str, given: dict[str, object]) -> dict[str, object]:
