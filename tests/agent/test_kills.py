@@ -40,7 +40,8 @@ BROOD: Moves = Counter(
 # A review loop with two reviewers.
 GATED: Moves = Counter(
     {
-        **{("", 1, "opened"): 1, ("", 5, "finished"): 1},
+        ("", 1, "opened"): 1,
+        ("", 5, "finished"): 1,
         **{("", turn, "moved"): 1 for turn in (2, 3, 4)},
         **{(f".{number}", turn, kind): 1 for number in (1, 2) for turn, kind in enumerate(EACH)},
     }
