@@ -7,7 +7,6 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,15 +76,19 @@ def _session(project: str, calls: int) -> dict[str, float]:
 
     left = [calls]
 
-    def answer(tools: Sequence[str], last: str) -> tuple[str, dict[str, Any]]:
+    def answer(step: str, last: str) -> tuple[str, dict[str, Any]]:
         left[0] -= 1
         if last != "read":
             return "read", {"path": "notes.md"}
-        return "report_step", {"record": {"seen": "it"}, "outcome": "iterate" if left[0] > 0 else "ok"}
+        if step == "look":
+            return "report_step", {"record": {"seen": "it"}}
+        return "report_step", {"outcome": "iterate" if left[0] > 0 else "ok"}
 
     model = _model(answer)
     agent = Agent(project, model)
-    agent.advance(agent.start("turning"))
+    ended = agent.advance(agent.start("turning"))
+    if ended.status != "done":
+        raise RuntimeError(f"the session ended {ended.status}: {ended.reason}")
     return {name: statistics.median(times) * 1000 for name, times in model.after.items()}
 
 
@@ -96,7 +99,7 @@ def _bare(folder: str, calls: int) -> float:
 
     left = [calls]
 
-    def answer(tools: Sequence[str], last: str) -> tuple[str, dict[str, Any]]:
+    def answer(step: str, last: str) -> tuple[str, dict[str, Any]]:
         left[0] -= 1
         return ("read", {"path": "notes.md"}) if left[0] > 0 else ("", {})
 
@@ -141,7 +144,7 @@ def _model(answer: Any) -> Any:
             name, answered = self._last
             if name:
                 self._after.setdefault(name, []).append(time.perf_counter() - answered)
-            tool, arguments = answer([], name)
+            tool, arguments = answer(messages[0].text.partition(' id="')[2].partition('"')[0], name)
             number = sum(map(len, self._after.values()))
             calls = [{"name": tool, "args": arguments, "id": f"call{number}"}] if tool else []
             message = AIMessage("", tool_calls=calls)
