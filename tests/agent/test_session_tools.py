@@ -52,6 +52,39 @@ def test_a_session_reads_its_skill_and_writes_the_project_alone(tmp_path: Path) 
     assert (folder / "notes.md").read_text(encoding="utf-8") == "seen\n"
 
 
+SOURCE = """from skills.lib.workflow.core import *
+from skills.lib.workflow.requirements import *
+from skills.lib.workflow.types import *
+
+STEP = StepDef("show", "Show", "Show it.", {Outcome.OK: None}, requires=[Field("seen")], tools=["shell(echo)"])
+WORKFLOW = Workflow("plain", STEP)
+register_workflow(WORKFLOW)
+"""
+
+
+def test_a_step_that_names_commands_admits_lines_of_them_alone(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain", SOURCE)
+    told = {
+        "echo a": "a",
+        "echo a | echo b": "b",
+        "echo a 2>/dev/null": "a",
+        "echo a 2>&1": "a",
+        "echo a > out.txt": "Refused",
+        "echo a | tee out.txt": "Refused",
+        "echo a; touch out.txt": "Refused",
+        "echo $(touch out.txt)": "Refused",
+        "env echo a": "Refused",
+        "printf a": "Refused",
+    }
+    calls = [calling(("shell", {"command": line})) for line in told]
+    model = ScriptedModel(answer=in_turn(*calls, report(record={"seen": "a"})))
+    host = Agent(str(folder), model)
+    assert host.advance(host.start("plain")).status == "done"
+    answers = [call.messages[-1].text for call in model.calls[1:]]
+    assert [answer.partition("\n")[0].partition(",")[0] for answer in answers] == list(told.values())
+    assert not (folder / "out.txt").exists()
+
+
 def test_giving_up_ends_the_session_and_not_the_run(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", "plain")
     todos = [{"content": "look", "status": "pending"}]

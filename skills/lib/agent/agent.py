@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 # How often the same task may have been begun anew in one project.
 _MOST = 10_000
-# How a redirection opens a file that it writes.
-_WRITING = ("write", "append")
 
 
 class Advanced(Record):
@@ -274,8 +272,7 @@ class Agent:
             parts = command_lines.read_line(line, self.project)
         except LockstepError:
             return []
-        writes = any(one.kind in _WRITING for part in parts for one in part.redirections)
-        return [] if writes else [part.argv for part in parts]
+        return [] if any(part.writes for part in parts) else [part.argv for part in parts]
 
     def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
         """The key of the run that this task goes on with, or of a new one if that has ended, or if ``new``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 
 from skills.lib.errors import UsageError
 from skills.lib.guard.shell_parts import Word
@@ -57,6 +58,11 @@ class Part(Record):
 
     argv: Sequence[str]
     redirections: Sequence[Redirection]
+
+    @property
+    def writes(self) -> bool:
+        """True if a redirection writes a file; the null device is none."""
+        return any(one.kind in (WRITE, APPEND) and one.target != os.devnull for one in self.redirections)
 
 
 def read_line(line: str, folder: str) -> list[Part]:
