@@ -79,6 +79,7 @@ CASES = [
     ("In your own agent", 0),
     ("In a loop of your own", 0),
 ]
+PROMPT = "A prompt of your own"
 
 
 def test_every_program_of_the_page_is_run() -> None:
@@ -86,7 +87,8 @@ def test_every_program_of_the_page_is_run() -> None:
     for heading, number in CASES:
         counted[heading] = max(counted.get(heading, 0), number + 1)
     assert {heading: len(programs(heading)) for heading in counted} == counted
-    assert PAGE.count("\n```python\n") == len(CASES) + 1
+    assert len(programs(PROMPT)) == 1
+    assert PAGE.count("\n```python\n") == len(CASES) + 2
 
 
 @pytest.mark.slow
@@ -96,6 +98,12 @@ def test_a_program_prints_what_the_page_says(heading: str, number: int, folder: 
     done = run(folder, code, wire)
     assert (done.stdout, done.stderr) == (printed, "")
     assert (folder / "SUMMARY.md").read_text(encoding="utf-8") == LINE + "\n"
+
+
+def test_a_prompt_is_what_the_page_says(folder: Path, wire: Wire) -> None:
+    [(code, printed)] = programs(PROMPT)
+    done = run(folder, code, wire)
+    assert (done.stdout, done.stderr) == (printed, "")
 
 
 def test_the_middleware_takes_five_lines() -> None:

@@ -7,17 +7,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skills.lib.agent.agent import Advanced, Agent
     from skills.lib.agent.middleware import LockstepMiddleware
+    from skills.lib.agent.prompt import Sections
     from skills.lib.agent.settings import Settings, Switches
 
 _MODULES = {
     "Advanced": "agent",
     "Agent": "agent",
     "LockstepMiddleware": "middleware",
+    "Sections": "prompt",
     "Settings": "settings",
     "Switches": "settings",
 }
 
-__all__ = ["Advanced", "Agent", "LockstepMiddleware", "Settings", "Switches"]
+__all__ = ["Advanced", "Agent", "LockstepMiddleware", "Sections", "Settings", "Switches"]
 
 
 def __getattr__(name: str) -> object:
