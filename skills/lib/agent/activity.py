@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import stat
 import threading
 import time
 from typing import TYPE_CHECKING
 
 from skills.lib import compact_json
+from skills.lib.agent import own_file
 from skills.lib.errors import LedgerError, UsageError
 from skills.lib.ledger import creation
 from skills.lib.record import Record
@@ -76,7 +76,7 @@ class Activity:
         self.path = os.path.abspath(path)
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
-        self._make_file()
+        own_file.make(self.path, "activities")
         self.connect()
         try:
             self.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing
@@ -214,27 +214,6 @@ class Activity:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def _make_file(self) -> None:
-        """Make the file if it is missing; it must be an ordinary one and no link, and its owner's alone."""
-        try:
-            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
-            if os.path.islink(os.path.dirname(self.path)):
-                raise self._broken(f"{os.path.dirname(self.path)} is a link", "remove the link")
-            with contextlib.suppress(FileExistsError):
-                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            for path in (self.path, *(self.path + end for end in ("-wal", "-shm", "-journal"))):
-                with contextlib.suppress(FileNotFoundError):
-                    mode = os.lstat(path).st_mode
-                    if not stat.S_ISREG(mode):
-                        raise self._broken(f"{path} is not an ordinary file", f"remove {path}")
-                    if mode & 0o077 and os.name == "posix":
-                        creation.keep_from_others(path, mode)
-        except OSError as error:
-            raise LedgerError(
-                f"the activities {self.path} cannot be written: {error.strerror}",
-                remedy="make the folder writable, or set LOCKSTEP_HOME to one that can be written",
-            ) from error
-
     def _make_tables(self) -> None:
         """Make the tables of a new file. Raises LedgerError for a file that has others: their triggers would run."""
         identity = self._identity()
@@ -256,10 +235,10 @@ class Activity:
         [(application,)], [(version,)] = self._all("PRAGMA application_id"), self._all("PRAGMA user_version")
         return application, version
 
-    def _broken(self, what: str, remedy: str = "") -> LedgerError:
+    def _broken(self, what: str) -> LedgerError:
         aside = f"move {self.path} aside and run the same command again: the run goes on from the ledger, without what "
         return LedgerError(
-            f"the activities {self.path} are damaged: {what}", remedy=remedy or f"{aside}its agent thought and called"
+            f"the activities {self.path} are damaged: {what}", remedy=f"{aside}its agent thought and called"
         )
 
     def _explained(self, error: BaseException) -> LedgerError:

@@ -181,7 +181,7 @@ class Agent:
     def _session(self) -> Iterator[Callable[[str], Advanced]]:
         """What follows one run, with all that its sub-agents' sessions share."""
         from skills.lib.agent import models  # of the extra
-        from skills.lib.agent.session import Conversations
+        from skills.lib.agent.conversations import Conversations
 
         model = models.chat_model(self._model, self._base_url)
         conversations = Conversations(self.home)
