@@ -5,21 +5,21 @@ Importing it loads no framework; a name is loaded when it is first used.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.agent.agent import Advanced, Agent
+    from skills.lib.agent.agent import Agent, SessionResult
     from skills.lib.agent.middleware import LockstepMiddleware
     from skills.lib.agent.prompt import Sections
     from skills.lib.agent.settings import Settings, Switches
 
 _MODULES = {
-    "Advanced": "agent",
     "Agent": "agent",
     "LockstepMiddleware": "middleware",
     "Sections": "prompt",
+    "SessionResult": "agent",
     "Settings": "settings",
     "Switches": "settings",
 }
 
-__all__ = ["Advanced", "Agent", "LockstepMiddleware", "Sections", "Settings", "Switches"]
+__all__ = ["Agent", "LockstepMiddleware", "Sections", "SessionResult", "Settings", "Switches"]
 
 
 def __getattr__(name: str) -> object:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _MOST = 10_000
 
 
-class Advanced(Record):
+class SessionResult(Record):
     """Where a session left its run.
 
     ``status`` is ``done``, ``failed``, ``abandoned``, ``waiting`` (for a person: ``question``, and ``choices`` if only
@@ -107,7 +107,7 @@ class Agent:
         finally:
             runner.close()
 
-    def advance(self, run: str) -> Advanced:
+    def advance(self, run: str) -> SessionResult:
         """Follow a run until it ends, waits for a person, or the session stops; the same call goes on after a crash.
 
         Raises RefusedError if another session drives the run.
@@ -121,7 +121,7 @@ class Agent:
                 activity.note(run, 0, 0, "told", {"status": ended.status})
         return ended
 
-    async def aadvance(self, run: str) -> Advanced:
+    async def aadvance(self, run: str) -> SessionResult:
         """As ``advance``, in a thread; if the task is cancelled, the session stops before its next model call."""
         import asyncio
 
@@ -178,7 +178,7 @@ class Agent:
             yield activity
 
     @contextmanager
-    def _session(self) -> Iterator[Callable[[str], Advanced]]:
+    def _session(self) -> Iterator[Callable[[str], SessionResult]]:
         """What follows one run, with all that its sub-agents' sessions share."""
         from skills.lib.agent import models  # of the extra
         from skills.lib.agent.conversations import Conversations
@@ -212,7 +212,7 @@ class Agent:
             own = tools.of(self.project, self.home, readable=readable, stopped=following.is_cancelled)
         return [*own, *tools.essentials_of(self.home, following.run)]
 
-    def _followed(self, run: str, shared: Shared, settings: Settings) -> Advanced:
+    def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:
         """Follow one run, and the sub-agents of its steps by the same model."""
         from skills.lib.agent import models  # of the extra
         from skills.lib.agent.session import Session
@@ -234,7 +234,7 @@ class Agent:
                     raise
                 if not following.is_cancelled():
                     following.stop(failure.reason)
-            return _advanced(following)
+            return _result_of(following)
         finally:
             following.runner.close()
 
@@ -295,21 +295,21 @@ class Shared(Record):
     model: Any
 
 
-def _advanced(following: Following) -> Advanced:
+def _result_of(following: Following) -> SessionResult:
     """Where the session left the run."""
     peek = following.peek()
     run = peek.run
     if run.ended:
-        return Advanced(run.status, run.id, result=_result(run), text=f"The run is {run.status}.")
+        return SessionResult(run.status, run.id, result=_result(run), text=f"The run is {run.status}.")
     if run.status == "waiting":
         question = run.question or {}
         choices = tuple(question.get("choices") or ())
         text = str(question.get("text", ""))
-        return Advanced("waiting", run.id, run.step or "", text, choices, text="The run waits for a person.")
+        return SessionResult("waiting", run.id, run.step or "", text, choices, text="The run waits for a person.")
     reason = following.ends(peek) or "The model ended its turn."
     if not following.limits.stopped():
         following.stop(reason)
-    return Advanced(
+    return SessionResult(
         "stopped", run.id, run.step or "", reason=reason, text=f"The session stopped, the run did not: {reason}"
     )
 

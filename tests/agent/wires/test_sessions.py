@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from skills.lib.agent.agent import Advanced, Agent
+from skills.lib.agent.agent import Agent, SessionResult
 from skills.lib.agent.models import Retries, chat_model
 from skills.lib.ledger import Ledger
 from tests.agent.wires.conftest import KEY, MODES, Clock, Mode
@@ -84,7 +84,7 @@ class Walk:
         self.agent = Agent(str(folder), chat_model(name, wire.url, 10, retries, streaming=mode.streams))
         self.run = self.agent.start("problem-analysis", TASK)
 
-    def advance(self) -> Advanced:
+    def advance(self) -> SessionResult:
         return self.agent.advance(self.run)
 
     @property
