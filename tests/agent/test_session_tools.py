@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.agent.agent import Agent
+from skills.lib.errors import RefusedError
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report
 from tests.agent.sessions import project
 from tests.agent.tools.conftest import is_alive
@@ -83,6 +85,20 @@ def test_a_step_that_names_commands_admits_lines_of_them_alone(tmp_path: Path) -
     answers = [call.messages[-1].text for call in model.calls[1:]]
     assert [answer.partition("\n")[0].partition(",")[0] for answer in answers] == list(told.values())
     assert not (folder / "out.txt").exists()
+
+
+def test_the_ledger_s_folder_is_its_owner_s_and_hidden_from_git_from_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOCKSTEP_HOME")
+    folder = project(tmp_path / "p", "plain")
+    host = Agent(str(folder), ScriptedModel(answer=in_turn()))
+    with pytest.raises(RefusedError, match="nope"):
+        host.start("plain", "tidy up", {"nope": 1})
+    assert not (folder / ".lockstep").exists()
+    host.start("plain", "tidy up")
+    assert stat.S_IMODE((folder / ".lockstep").stat().st_mode) == 0o700
+    assert (folder / ".lockstep/.gitignore").read_text(encoding="utf-8") == "*\n"
 
 
 def test_giving_up_ends_the_session_and_not_the_run(tmp_path: Path) -> None:

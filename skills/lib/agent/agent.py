@@ -274,16 +274,19 @@ class Agent:
             return []
         return [] if any(part.writes for part in parts) else [part.argv for part in parts]
 
+    def _was_told(self, run: str) -> bool:
+        """True if an end was told to somebody: a session that was killed at its end told nobody of it."""
+        with self._activity() as activity:
+            return bool(activity.count(run, kind="told"))
+
     def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
         """The key of the run that this task goes on with, or of a new one if that has ended, or if ``new``."""
         digest = compact_json.digest([workflow, request, dict(parameters)])
-        with self._activity() as activity:
-            for number in range(1, _MOST):
-                key = f"agent {digest} {number}"
-                run = runs.of_key(self.project, key)
-                # A session that was killed at its end told nobody of it.
-                if run is None or not (new or (run.ended and activity.count(run.id, kind="told"))):
-                    return key
+        for number in range(1, _MOST):
+            key = f"agent {digest} {number}"
+            run = runs.of_key(self.project, key)
+            if run is None or not (new or (run.ended and self._was_told(run.id))):
+                return key
         raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
 
 
