@@ -17,6 +17,8 @@ from skills.lib.agent.model_errors import NoAnswer
 LARGEST = 10_000_000
 # Before arguments that are no JSON: langchain-core completes what is cut off, and a tool would run with the half of it.
 CUT_OFF = "(not JSON) "
+# Where a block of a call has its id: Anthropic's messages, OpenAI's responses.
+_IDS = {"tool_use": "id", "function_call": "call_id"}
 # Under one of these a provider says why an answer ended.
 _ENDS = ("finish_reason", "stop_reason", "status")
 
@@ -61,7 +63,7 @@ def sound_result(result: ChatResult, messages: Sequence[BaseMessage]) -> ChatRes
 
 
 def sound(generation: G, messages: Sequence[BaseMessage]) -> G:
-    """The answer with ids of tool calls that no other call has, and with a refusal as its text if it has no other."""
+    """The answer with ids that no other message and no other call has; a refusal is its text if it has no other."""
     message = generation.message
     if not isinstance(message, AIMessage):
         return generation
@@ -69,6 +71,8 @@ def sound(generation: G, messages: Sequence[BaseMessage]) -> G:
     if refusal and not message.content:
         message.content = str(refusal)
     strict = _strict(message) if isinstance(message, AIMessageChunk) else message
+    if any(one.id == strict.id for one in messages):
+        strict = strict.model_copy(update={"id": None})  # or LangGraph puts it in the place of the other message
     taken = {call["id"] for one in messages if isinstance(one, AIMessage) for call in _calls(one)}
     renamed: Any = _renamed(strict, taken)
     return type(generation)(message=renamed, generation_info=generation.generation_info)
@@ -123,11 +127,11 @@ def _content_with(content: Any, ids: list[Any], given: list[str]) -> Any:
     left = [*zip(ids, given, strict=True)]
     blocks = []
     for block in content:
-        if isinstance(block, dict) and block.get("type") == "tool_use":
-            place = next((pair for pair in left if pair[0] == block.get("id")), None)
-            if place:
-                left.remove(place)
-                block = {**block, "id": place[1]}
+        key = _IDS.get(block.get("type", ""), "") if isinstance(block, dict) else ""
+        place = next((pair for pair in left if key and pair[0] == block.get(key)), None)
+        if place:
+            left.remove(place)
+            block = {**block, key: place[1]}
         blocks.append(block)
     return blocks
 

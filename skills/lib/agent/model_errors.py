@@ -6,16 +6,20 @@ The libraries of the providers are known here by the names of their exceptions a
 from __future__ import annotations
 
 import email.utils
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.model.values import is_secret
 from skills.lib.record import Record
 
 # Of what a provider says, a message keeps so many characters.
 _SAID = 300
+# A shorter value of a variable that is named like a secret is no secret: it would stand in many a word.
+_SHORTEST = 8
 
 
 class Kind(Record):
@@ -73,6 +77,7 @@ _TYPES = {
     "server_error": "server",
     "timeout_error": "timeout",
 }
+_WORD = re.compile(r"\b\w+(?:_error|_exceeded|_quota)\b")
 # By the name of a class of the exception, or of one that led to it; the first that is found counts.
 _CLASSES = {
     "ContextOverflowError": "too-long",
@@ -139,7 +144,8 @@ class Failure(Record):
         response = next((found for one in chain if (found := getattr(one, "response", None)) is not None), None)
         status = next((found for one in chain if isinstance(found := getattr(one, "status_code", None), int)), 0)
         body = next((found for one in chain if (found := getattr(one, "body", None)) is not None), None)
-        kind = _kind(status, _of_body(body, "code", "type"), names)
+        types = _of_body(body, "code", "type") or _WORD.findall(str(chain[0]))
+        kind = _kind(status, types, names)
         headers = getattr(response, "headers", None) or {}
         again = KINDS[kind].again and headers.get("x-should-retry") != "false"
         said = _said(body) or _said(chain[0].args[0] if chain[0].args else None)
@@ -164,10 +170,11 @@ class Failure(Record):
 
 
 def masked(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """``text`` on one line without ``secrets``, without what looks like a key, and not too long."""
-    for secret in secrets:
+    """``text`` on one line, not too long, without ``secrets``, those of the environment, and what looks like a key."""
+    named = [value for name, value in os.environ.items() if is_secret(name) and len(value) >= _SHORTEST]
+    for secret in sorted([*secrets, *named], key=len, reverse=True):
         text = text.replace(secret, "***")
-    text = re.sub(r"\b(sk|pk|rk|key|lsv2)[-_][\w-]{6,}|(?i:\bbearer\s+[^\s'\",}]+)", "***", text)
+    text = re.sub(r"\b(sk|pk|rk|lsv2)[-_][\w-]{6,}|(?i:\bbearer\s+[^\s'\",}]+)", "***", text)
     text = " ".join("".join(character if character.isprintable() else " " for character in text).split())
     return text if len(text) <= _SAID else f"{text[:_SAID]}…"
 

@@ -52,15 +52,18 @@ MODES = [
 class Provider:
     """A provider with a session that asks it."""
 
-    def __init__(self, mode: Mode, wire: Wire, clock: Clock, added: list[tuple[int, int]]) -> None:
+    def __init__(
+        self, mode: Mode, wire: Wire, clock: Clock, added: list[tuple[int, int]], name: str = "test-model"
+    ) -> None:
         self.mode = mode
         self.wire = wire
         self.clock = clock
         self.added = added
+        self.name = name
 
     def model(self, timeout: float = 10, **retries: Any) -> Any:
         given = {"chance": lambda: 0.0, "clock": self.clock, "sleep": self.clock.sleep, **retries}
-        return chat_model(f"{self.mode.protocol}:test-model", self.wire.url, timeout, Retries(**given))
+        return chat_model(f"{self.mode.protocol}:{self.name}", self.wire.url, timeout, Retries(**given))
 
     def messages(self, timeout: float = 10, tools: Any = None, **retries: Any) -> list[BaseMessage]:
         """Every message of a session that begins with a question."""

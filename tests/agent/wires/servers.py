@@ -1,4 +1,4 @@
-"""Providers on the loopback: they speak OpenAI's chat completions and Anthropic's messages, and break as told."""
+"""Providers on the loopback: OpenAI's chat completions and responses, and Anthropic's messages, broken as told."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from typing import Any, NamedTuple
 
 # No handler lives longer than this.
@@ -123,7 +124,7 @@ def serving(protocol: str, script: Script) -> Iterator[Wire]:
 
     Handler.wire = wire
     server = _Server(("127.0.0.1", 0), Handler)
-    wire.url = f"http://127.0.0.1:{server.server_port}" + ("/v1" if protocol == "openai" else "")
+    wire.url = f"http://127.0.0.1:{server.server_port}" + ("" if protocol == "anthropic" else "/v1")
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -145,9 +146,11 @@ def complaint(protocol: str, body: dict[str, Any]) -> str:
     """Why the providers refuse a conversation; "" if they do not."""
     open_calls: list[str] = []
     known: set[str] = set()
-    for turn in body["messages"]:
+    for turn in body["input"] if protocol == "responses" else body["messages"]:
+        if protocol == "responses":
+            turn = _as_completion(turn)
         content = turn["content"] if isinstance(turn["content"], list) else []
-        if protocol == "openai":
+        if protocol != "anthropic":
             results = [turn["tool_call_id"]] if turn["role"] == "tool" else []
             calls = [call["id"] for call in turn.get("tool_calls") or []]
         else:
@@ -157,7 +160,7 @@ def complaint(protocol: str, body: dict[str, Any]) -> str:
             if result not in open_calls:
                 return f"a result of {result}, which was not called"
             open_calls.remove(result)
-        if open_calls and not (protocol == "openai" and turn["role"] == "tool"):
+        if open_calls and not calls and not (protocol != "anthropic" and turn["role"] == "tool"):
             return f"no result of {', '.join(open_calls)}"
         if len({*calls, *known}) < len(calls) + len(known):
             return "an id of a call stands twice"
@@ -207,7 +210,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(whole, kind, part=reply.part)
             case Erring() if streams:
                 begun = _events(self.wire.protocol, reply.said)
-                self._send(begun[: len(begun) // 2].rpartition(b"\n\n")[0] + b"\n\n" + _event_of_error(reply), kind)
+                self._send(
+                    begun[: len(begun) // 2].rpartition(b"\n\n")[0]
+                    + b"\n\n"
+                    + _event_of_error(self.wire.protocol, reply),
+                    kind,
+                )
             case Erring():
                 self._send(_error(Status(500, type=reply.type)), kind, 500)
             case Hang():
@@ -252,15 +260,22 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
+def encoded(protocol: str, said: Said, streams: bool) -> bytes:
+    """The bytes of an answer."""
+    return _events(protocol, said) if streams else _document(protocol, said)
+
+
 def _document(protocol: str, said: Said) -> bytes:
-    return json.dumps(_completion(said) if protocol == "openai" else _message(said)).encode()
+    made = {"openai": _completion, "responses": _response, "anthropic": _message}[protocol](said)
+    return json.dumps(made).encode()
 
 
 def _events(protocol: str, said: Said) -> bytes:
     if protocol == "openai":
         lines = [f"data: {json.dumps(event)}\n\n" for event in _completion_chunks(said)]
         return "".join([*lines, "data: [DONE]\n\n"]).encode()
-    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _message_events(said)).encode()
+    events = _response_events(said) if protocol == "responses" else _message_events(said)
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
 
 
 def _error(status: Status) -> bytes:
@@ -268,8 +283,10 @@ def _error(status: Status) -> bytes:
     return json.dumps({"type": "error", "error": {"type": status.type, "message": status.message}}).encode()
 
 
-def _event_of_error(erring: Erring) -> bytes:
-    error = {"type": "error", "error": {"type": erring.type, "message": "Overloaded"}}
+def _event_of_error(protocol: str, erring: Erring) -> bytes:
+    error: dict[str, Any] = {"type": "error", "error": {"type": erring.type, "message": "Overloaded"}}
+    if protocol == "responses":
+        error = {"type": "error", "code": erring.type, "message": "Overloaded", "param": None, "sequence_number": 9}
     return f"event: error\ndata: {json.dumps(error)}\n\n".encode()
 
 
@@ -326,6 +343,74 @@ def _completion_chunks(said: Said) -> Iterator[dict[str, Any]]:
             yield chunk({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
     yield chunk({}, said.finish or ("tool_calls" if said.calls else "stop"))
     yield {**chunk({}), "choices": [], "usage": _usage(said)}
+
+
+def _as_completion(item: dict[str, Any]) -> dict[str, Any]:
+    """An item of a request for a response, as it stands among the messages of a completion."""
+    if item.get("type") == "function_call":
+        return {"role": "assistant", "content": "", "tool_calls": [{"id": item["call_id"]}]}
+    if item.get("type") == "function_call_output":
+        return {"role": "tool", "content": item["output"], "tool_call_id": item["call_id"]}
+    return item
+
+
+def _response(said: Said) -> dict[str, Any]:
+    output: list[dict[str, Any]] = []
+    if said.text:
+        output.append(_item_of_text(said.text))
+    output += [_item_of_call(number, call) for number, call in enumerate(said.calls)]
+    given, written = said.usage
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1,
+        "status": said.finish or "completed",
+        "model": "test-model",
+        "output": output,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+        "usage": {
+            "input_tokens": given,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": written,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": given + written,
+        },
+    }
+
+
+def _item_of_text(text: str) -> dict[str, Any]:
+    content = [{"type": "output_text", "text": text, "annotations": []}] if text else []
+    return {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
+
+
+def _item_of_call(number: int, call: tuple[str, str, str]) -> dict[str, Any]:
+    own, name, arguments = call
+    item = {"type": "function_call", "id": f"fc_{number}", "call_id": own, "name": name, "arguments": arguments}
+    return {**item, "status": "completed"}
+
+
+def _response_events(said: Said) -> Iterator[dict[str, Any]]:
+    whole = _response(said)
+    numbers = count()
+
+    def event(type: str, **fields: Any) -> dict[str, Any]:
+        return {"type": f"response.{type}", "sequence_number": next(numbers), **fields}
+
+    yield event("created", response={**whole, "status": "in_progress", "output": [], "usage": None})
+    for at, item in enumerate(whole["output"]):
+        about = {"output_index": at, "item_id": item["id"]}
+        if item["type"] == "message":
+            yield event("output_item.added", output_index=at, item=_item_of_text(""))
+            for piece in _pieces(said.text):
+                yield event("output_text.delta", **about, content_index=0, delta=piece, logprobs=[])
+        else:
+            yield event("output_item.added", output_index=at, item={**item, "arguments": "", "status": "in_progress"})
+            for piece in _pieces(item["arguments"]):
+                yield event("function_call_arguments.delta", **about, delta=piece)
+        yield event("output_item.done", output_index=at, item=item)
+    yield event("incomplete" if said.finish == "incomplete" else "completed", response=whole)
 
 
 def _usage(said: Said) -> dict[str, int]:
