@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # How many processes test at once. The quick tests often wait for a process of their own: three keep two cores busy.
 JOBS ?=
 
-.PHONY: help setup demo demo-plan clients conformance test test-all lint types format bench docs docs-check seals validate coverage clean
+.PHONY: help setup demo demo-plan demo-agent clients conformance test test-all lint types format bench docs docs-check seals validate coverage clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -17,6 +17,9 @@ demo: setup ## walk problem-analysis on a real question, by the printed commands
 
 demo-plan: setup ## walk planner and its executor on a small project, to green tests; pages into build/demo-plan
 	$(PYTHON) demo/plan.py --pages build/demo-plan
+
+demo-agent: setup ## let an agent follow a skill on its own: it tries five ways out, is killed once, goes on, ends
+	$(PYTHON) demo/autonomous.py
 
 clients: setup ## bring the agent clients that the tests drive, into .clients (npm, 1.3 GB)
 	@.ci/clients

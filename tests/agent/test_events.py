@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,110 +18,10 @@ from syrupy.assertion import SnapshotAssertion
 from lockstep import LedgerError, UsageError
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.events import Event, follow, place_of
-from skills.lib.blocks.command_line import CommandLine
 from skills.lib.ledger import Ledger, removal
-from skills.lib.model.requirements import Field
 from skills.lib.model.run import Request
-from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.types import AgentRole, Dispatch, Outcome, person
-from skills.lib.runtime import Runner
 from tests.fixtures.processes import ended, forked
-
-READERS = Dispatch(AgentRole.EXPLORE, task="What is {target} for?", targets=["the parser", "the store"])
-SURVEY = Workflow(
-    "survey",
-    StepDef(
-        "look",
-        "Look around",
-        ["Look."],
-        {Outcome.OK: "read", Outcome.ITERATE: "look"},
-        requires=[Field("summary")],
-    ),
-    StepDef("read", "Read", ["Wait for them."], {Outcome.OK: "ask"}, READERS),
-    StepDef(
-        "ask",
-        "Ask",
-        [],
-        {Outcome.OK: "write", Outcome.FAIL: "look"},
-        person("Is it right?", {"yes": Outcome.OK, "no": Outcome.FAIL}),
-    ),
-    StepDef("write", "Write it up", ["Write."], {Outcome.OK: None}, requires=[Field("report")]),
-)
-
-
-def runner_of(project: Path) -> Runner:
-    return Runner(CommandLine(sys.executable, "", str(project)), home=str(project / ".lockstep"))
-
-
-def last_of(ledger: Ledger) -> int:
-    [(last,)] = ledger.database.rows("SELECT max(seq) FROM events")
-    return int(last)
-
-
-class Session:
-    """One run of SURVEY with what a session notes of it."""
-
-    def __init__(self, project: Path) -> None:
-        project.mkdir(exist_ok=True)
-        self.runner = runner_of(project)
-        self.activity = Activity(path_in(str(project / ".lockstep")))
-        started = self.runner.start(SURVEY, {}).run
-        assert started is not None
-        self.run = started.id
-        self.ledger = self.runner.ledger
-
-    def note(self, kind: str, data: dict[str, Any], run: str = "", visibility: str = "full") -> int:
-        run = run or self.run
-        last = last_of(self.ledger)
-        return self.activity.note(run, self.runner.peek(run).run.turn, last, kind, data, visibility)
-
-    def report(self, run: str = "", **given: Any) -> None:
-        run = run or self.run
-        turn = self.runner.peek(run).run.turn
-        self.runner.advance(SURVEY, run, Request("next", turn=turn, **given))
-
-    def children(self) -> list[str]:
-        children = [child["id"] for child in self.runner.peek(self.run).children]
-        for child in children:
-            self.runner.state(SURVEY, child)
-        return children
-
-    def follow(self, after: str = "0.0", level: str = "SUMMARY", wait: bool = False) -> Iterator[Event]:
-        return follow(self.ledger, self.activity, self.run, after, level, wait)
-
-    def walk(self) -> None:
-        """The whole run, with everything that can happen in it."""
-        self.note("task", {"text": "what is this\nlibrary for?", "skill": "survey"})
-        model = self.note("model", {"step": "look", "entry": 1})
-        self.note("thought", {"text": "I look at the files first.", "model": model})
-        self.note("usage", {"input": 1234, "output": 56, "call": model})
-        self.note("call", {"key": f"{model}.0", "tool": "read", "arguments": {"path": "a.py"}, "reads": True})
-        self.note("result", {"key": f"{model}.0", "tool": "read", "ok": False, "text": "KeyError: 'a'\n  at b"})
-        self.note("refused", {"key": f"{model}.1", "tool": "shell", "by": "step", "why": "look offers read alone"})
-        self.note("model", {"step": "look", "entry": 1})
-        self.note("sent-back", {"text": "The run is not done.", "times": 1})
-        self.report()
-        self.report(records={"summary": "a parser"}, outcome="iterate")
-        self.note("model", {"step": "look", "entry": 2})
-        self.report(records={"summary": "a parser and a store"}, outcome="ok")
-        for child in self.children():
-            self.note("model", {"step": "task"}, child)
-            self.note("call", {"key": "9.0", "tool": "secrets", "arguments": {}}, child, "hidden")
-            self.report(child, records={"result": "it reads"})
-        self.report()
-        self.report(answer="no")
-        self.note("stopped", {"reason": "15 model calls were made in this step."})
-        self.note("moved-on", {"why": "the conversation is lost"})
-        self.report(records={"summary": "a parser, and a store"}, outcome="ok")
-        for child in self.children():
-            self.report(child, records={"result": "it reads"})
-        self.report()
-        self.report(answer="yes")
-        self.report(records={"report": "done"})
-
-    def close(self) -> None:
-        self.runner.close()
-        self.activity.close()
+from tests.fixtures.survey import SURVEY, Session, last_of, runner_of
 
 
 @pytest.fixture

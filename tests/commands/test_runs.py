@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.agent.activity import Activity, path_in
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.ledger import Ledger, verification
@@ -624,6 +625,9 @@ def test_pruning_removes_ended_runs_only(cli: Command, installed: Install, walke
     gone, kept = ended(walk), walk.start()
     context = Path(os.environ["LOCKSTEP_HOME"]) / "context" / gone.id
     context.mkdir(parents=True)
+    with Activity(path_in(os.environ["LOCKSTEP_HOME"])) as activity:
+        for run in (gone, kept):
+            activity.note(run.id, 1, 1, "model", {})
     assert "no run of" in cli("prune").err
     dry = cli("prune", "--older", "0", "--dry-run")
     assert gone.id in dry.out
@@ -632,6 +636,8 @@ def test_pruning_removes_ended_runs_only(cli: Command, installed: Install, walke
     assert cli("prune", "--older", "0").err == "1 record removed.\n"
     assert [run.id for run in ledger().every_run()] == [kept.id]
     assert not context.exists()
+    with Activity(path_in(os.environ["LOCKSTEP_HOME"])) as activity:
+        assert (activity.count(gone.id), activity.count(kept.id)) == (0, 1)
     verification.verify(ledger())
 
 

@@ -79,8 +79,8 @@ def test_the_commands_of_the_readme_are_tasks() -> None:
     [shown] = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
     tasks = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     commands = [line.split("#")[0].split() for line in shown.splitlines()]
-    assert commands == [["make", "demo"], ["make", "test"]]
-    assert {"demo", "test", "docs", "docs-check", "bench"} <= set(tasks)
+    assert commands == [["make", "demo"], ["make", "demo-agent"], ["make", "test"]]
+    assert {"demo", "demo-agent", "test", "docs", "docs-check", "bench"} <= set(tasks)
 
 
 def test_the_hook_and_the_action_of_the_readme_exist() -> None:

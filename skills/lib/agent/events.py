@@ -201,7 +201,7 @@ class _Follower:
     def _of_row(self, place: Place, row: Row) -> Event | None:
         root = self._root_of(row.run)
         shown = wording.is_in_summary(row.kind, row.run != root, row.visibility)
-        if root is None or not (shown or self._full):
+        if root is None or not wording.is_shown(row.kind) or not (shown or self._full):
             return None
         whole = self._progress_of(root, row.after + 1)
         progress = self._progress_of(row.run, row.after + 1)

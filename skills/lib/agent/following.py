@@ -136,6 +136,9 @@ class Following:
             why = (
                 f"{REPORT} stands alone in a message: call it again by itself, once you have seen the others' results."
             )
+            known = self.activity.rows(self.run, kind="refused", after=stamp.model if stamp else 0)
+            if not any(row.data.get("by") == "alone" for row in known):  # once for a message
+                self.note("refused", {"tool": REPORT, "by": "alone", "why": why})
             return Ended(why, False)
         try:
             peek = self.peek()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from skills.lib.ledger.history import Event
 
 SUMMARY, FULL = "SUMMARY", "FULL"
+# What sessions note for themselves.
+_INTERNAL = frozenset(("told",))
 # The kinds that a summary has, of a run and of its sub-agents' runs: of the ledger's events, and of activities.
 _EVENTS = frozenset(("opened", "moved", "asked", "refused", "finished", "abandoned", "paused", "unpaused"))
 _EVENTS_BELOW = frozenset(("opened", "asked", "finished", "abandoned", "lost"))
@@ -47,6 +49,11 @@ class Counts:
         if self.refused:
             parts.append(f"{self.refused} not allowed")
         return ", ".join(parts)
+
+
+def is_shown(kind: str) -> bool:
+    """True if an activity of this kind is shown to anybody."""
+    return kind not in _INTERNAL
 
 
 def is_in_summary(kind: str, below: bool, visibility: str = "") -> bool:
@@ -111,7 +118,7 @@ def of_row(row: Row, number: int, full: bool) -> str:
         return f"{tool}({_arguments(data.get('arguments'))})"
     if row.kind == "result":
         text = str(data.get("text", ""))
-        return f"{tool} {'ended' if data.get('ok') else 'failed'}: {_line(text)}{_more(text)}"
+        return f"{tool} {'ended' if data.get('ok') else 'failed'}: {_first(text)}"
     if row.kind == "sent-back":
         again = f", time {number}" if number > 1 else ""
         return f"The agent ended its turn before it reported the step, and was sent back{again}."
@@ -157,9 +164,8 @@ def _end(event: Event, after: Progress) -> str:
 
 
 def _barred(data: Mapping[str, Any]) -> str:
-    return {"limit": "it failed too often", "policy": "a policy forbids it"}.get(
-        str(data.get("by", "")), "this step does not allow it"
-    )
+    reasons = {"limit": "it failed too often", "policy": "a policy forbids it", "alone": "it stands alone in a message"}
+    return reasons.get(str(data.get("by", "")), "this step does not allow it")
 
 
 def _arguments(arguments: object) -> str:
@@ -173,6 +179,7 @@ def _line(text: object) -> str:
     return shortened(" ".join(str(text).split()), _LINE)
 
 
-def _more(text: str) -> str:
-    lines = text.strip().count("\n") + 1
-    return f" ({lines:,} lines)" if lines > 1 else ""
+def _first(text: str) -> str:
+    """The first line of a text, cut, and how many it has."""
+    lines = text.strip().splitlines() or [""]
+    return f"{_line(lines[0])}{f' ({len(lines):,} lines)' if len(lines) > 1 else ''}"

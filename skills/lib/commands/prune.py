@@ -10,6 +10,8 @@ import time
 import click
 
 from skills.lib import paths, status_files, terminal
+from skills.lib.agent.activity import FOLDER
+from skills.lib.agent.removal import forget
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted, one_line
@@ -110,6 +112,9 @@ def _say_removed(screen: Screen, project: str, ids: list[str]) -> None:
     """Remove what was kept beside the ledger for these runs, and say that they are gone."""
     _remove_texts(project, ids)
     screen.say(f"{counted(len(ids), 'record')} removed.")
+    if not link_to(project, os.path.join(paths.home(project), FOLDER)):
+        known = [run_id for run_id in ids if isinstance(run_id, str) and status_files.is_id(run_id)]
+        forget(paths.home(project), known)
 
 
 def _remove_texts(project: str, ids: list[str]) -> None:

@@ -40,6 +40,7 @@ SUBCOMMANDS = {
     "gateway": "Run named commands with checked values, without a shell.",
     "policy": "Check a policy on tool calls, and explain what it says of a call.",
     "replay": "Say what a policy would have answered in a recorded session.",
+    "agent": "Let a model follow a skill on its own.",
     "mcp": "Serve skills and runs to MCP clients.",
     "completion": "Print the completion script of a shell.",
 }

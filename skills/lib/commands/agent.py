@@ -1,0 +1,231 @@
+"""``lockstep agent``."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import click
+
+from skills.lib import compact_json, terminal
+from skills.lib.agent.events import BEGINNING
+from skills.lib.commands.console.options import (
+    checked_text,
+    complete_run,
+    complete_skill,
+    examples,
+    project_option,
+)
+from skills.lib.commands.console.screen import Screen, one_line
+from skills.lib.commands.queries.runs import command
+from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
+from skills.lib.commands.session.driving import Driving
+from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, UsageError
+
+if TYPE_CHECKING:
+    from skills.lib.agent.agent import Agent, SessionResult
+
+# The exit codes of a session that left its run at a question, and of one that ended before its run was done.
+WAITING, STOPPED = 6, 7
+_CODES = {"done": PRINTED, "waiting": WAITING}
+_EXTRA = "pip install '/path/to/lockstep[agent]'"
+_PACKAGES = ("langchain", "langgraph", "langgraph.checkpoint.sqlite", "filelock")
+_SLASH = re.compile(r"/([A-Za-z0-9_-]+)(?:\s+(.*))?", re.DOTALL)
+_MODEL = "LOCKSTEP_MODEL"
+
+
+@click.group(
+    epilog=examples(
+        'lockstep agent run problem-analysis "the suite is slow since Monday"  # without a person in the loop',
+        "lockstep agent run --run k3f9q2mx  # go on with a run",
+    )
+)
+def agent() -> None:
+    """Let a model follow a skill on its own, step by step, without a person in the loop.
+
+    It needs the extra: pip install '/path/to/lockstep[agent]'
+    """
+
+
+@agent.command(
+    short_help="Follow a skill until it is done, a person is asked, or a limit is met.",
+    epilog=examples(
+        'lockstep agent run problem-analysis "the suite is slow since Monday"  # the same again goes on with it',
+        'lockstep agent run "/problem-analysis the suite is slow since Monday"  # the same',
+        "lockstep agent run my-skill --param topic=tests --param depth=2  # what the skill takes",
+        'lockstep agent run my-skill "look again" --new --detail full  # a new run; every thought, call and result',
+        'lockstep agent run my-skill "look" --json  # one event a line, for a program',
+        "lockstep agent run --run k3f9q2mx  # go on with this run",
+    ),
+)
+@click.argument("skill", metavar="[SKILL]", required=False, shell_complete=complete_skill)
+@click.argument("task", metavar="[TASK]", required=False, callback=checked_text)
+@click.option("--run", "run_id", metavar="RUN", shell_complete=complete_run, help="Go on with this run.")
+@click.option("--model", metavar="PROVIDER:NAME", help=f"The model (default: {_MODEL}).")
+@click.option("--base-url", metavar="URL", help="An endpoint that speaks the provider's protocol.")
+@click.option("--param", "params", metavar="NAME=VALUE", multiple=True, help="A parameter of the skill.")
+@click.option(
+    "--detail",
+    type=click.Choice(["summary", "full"]),
+    help="What is shown as it happens: milestones, or every thought, call and result (default: summary at a terminal, "
+    "nothing in a pipe).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, then the outcome.")
+@click.option("--new", is_flag=True, help="Open a new run, even if one with this task goes on.")
+@click.option(
+    "--max-iterations", type=click.IntRange(min=1), metavar="N", help="How many model calls one entry of a step takes."
+)
+@project_option
+@click.pass_obj
+def run(
+    screen: Screen,
+    skill: str | None,
+    task: str | None,
+    run_id: str | None,
+    model: str | None,
+    base_url: str | None,
+    params: tuple[str, ...],
+    detail: str | None,
+    as_json: bool,
+    new: bool,
+    max_iterations: int | None,
+    project: str,
+) -> int:
+    """Follow SKILL with a model until it is done, TASK being what to do in words; the result is printed.
+
+    The run is in the ledger like any other: runs, trace, resume and answer know it. The same command goes on with it
+    after an interruption, a crash, or an answer. What happens as it runs is said on standard error.
+
+    Exit codes: 0 done, 6 a person is asked, 7 stopped before the run was done, 130 interrupted (the run stays).
+    """
+    terminal.forbid_lockstep_agent("an agent's session starts no other one")
+    name, request = _what_to_do(skill, task, run_id, params, new)
+    given = _parameters(params)
+    _require_extra()
+    _require_model(model)
+    from skills.lib.agent.agent import Agent
+    from skills.lib.agent.settings import Settings
+
+    settings = Settings(max_iterations=max_iterations) if max_iterations else Settings()
+    opened = Agent(project, model, settings=settings, base_url=base_url or "")
+    found = run_id or opened.start(name, request, given, new=new)
+    options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
+    goes_on = command(project, "agent", "run", "--run", found, *map(str, options))
+    return _drive(screen, opened, found, display_for(screen, detail, as_json), goes_on, project)
+
+
+def _what_to_do(
+    skill: str | None, task: str | None, run_id: str | None, params: tuple[str, ...], new: bool
+) -> tuple[str, str]:
+    """The skill and the task, which may stand in one text that begins with a slash, as in a conversation."""
+    if run_id is not None:
+        if skill is not None or params or new:
+            raise UsageError("--run names a run, which has its skill and its task", remedy="give --run alone")
+        return "", ""
+    if skill is None:
+        raise UsageError(
+            "neither a skill nor a run is named",
+            valid='SKILL "TASK", "/SKILL TASK", --run RUN',
+            remedy="lockstep list, which lists the skills",
+        )
+    words = _SLASH.fullmatch(skill.strip())
+    if words is None or os.path.exists(skill):
+        return skill, task or ""
+    return words[1], " ".join(text for text in (words[2], task) if text).strip()
+
+
+def _parameters(params: tuple[str, ...]) -> dict[str, str]:
+    """The parameters by name; a flag's spelling, with hyphens, is taken too."""
+    given: dict[str, str] = {}
+    for pair in params:
+        name, found, value = pair.partition("=")
+        name = name.strip().lstrip("-").replace("-", "_")
+        if not found or not name:
+            raise UsageError(f"--param {pair!r:.80} is no NAME=VALUE", valid="as in --param topic=tests")
+        if name in given:
+            raise UsageError(f"--param {name} is given twice", remedy="give it once")
+        given[name] = value
+    return given
+
+
+def _require_extra() -> None:
+    """Raise EnvironmentProblem if a library of the extra is not installed."""
+    missing = [name for name in _PACKAGES if not _is_there(name)]
+    if missing:
+        raise EnvironmentProblem(
+            f"lockstep agent needs the extra [agent], which is not installed for {sys.executable}: "
+            f"{', '.join(missing)}",
+            remedy=_EXTRA,
+        )
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ImportError:  # of the package that it is in
+        return False
+
+
+def _require_model(model: str | None) -> None:
+    """Raise UsageError if no model is named: a run would be opened that nobody follows."""
+    if not (model or os.environ.get(_MODEL)):
+        raise UsageError(
+            "no model is set",
+            valid="provider:name, as openai:gpt-5.2 or anthropic:claude-sonnet-5",
+            remedy=f"set {_MODEL}, or give --model",
+        )
+
+
+def _drive(screen: Screen, opened: Agent, found: str, display: Display, goes_on: str, project: str) -> int:
+    """Drive the run and say where it was left; the exit code."""
+    driving = Driving(opened, found)
+    code = INTERRUPTED
+    try:
+        after = _place(screen, opened, found, display)
+        with display:
+            outcome = driving.outcome(display, after)
+        code = _CODES.get(outcome.status, STOPPED)
+        if isinstance(display, JsonLines):
+            display.line({"type": "outcome", "exit": code, **outcome.fields()})
+        else:
+            _say_outcome(screen, outcome, goes_on, project)
+    except KeyboardInterrupt:
+        screen.say(f"Interrupted. Run {found} stays where it is; this goes on with it:\n  {goes_on}")
+    finally:
+        if driving.is_alive:  # it waits for a model or a tool, and would keep the process
+            sys.stdout.flush()
+            os._exit(code)
+    return code
+
+
+def _place(screen: Screen, opened: Agent, found: str, display: Display) -> str:
+    """The cursor after which events are new, once a person was told which run it is."""
+    events = list(opened.follow(found, level="FULL"))
+    has_begun = any(event.kind == "model" for event in events)
+    if isinstance(display, Lines):
+        last = events[-1] if has_begun else None
+        at = f" goes on at step {last.number} of {last.of}, {one_line(last.step)}" if last else ""
+        screen.say(screen.styled(f"Run {found}{at}", "bold"))
+    return events[-1].cursor if has_begun else BEGINNING
+
+
+def _say_outcome(screen: Screen, outcome: SessionResult, goes_on: str, project: str) -> None:
+    """Print the result, or the question, and say beside it which command is next."""
+    run_id = outcome.run
+    if outcome.status == "waiting":
+        screen.print(outcome.question)
+        if outcome.choices:
+            screen.print(f"Choices: {', '.join(outcome.choices)}")
+        answers = command(project, "answer", run_id, "ANSWER")
+        screen.say(f"Run {run_id} asks a person. Answer, and go on:\n  {answers}\n  {goes_on}")
+    elif outcome.status == "stopped":
+        screen.say(f"Stopped at {outcome.step}: {outcome.reason}\nThe run stays where it is; this goes on with it:")
+        screen.say(f"  {goes_on}")
+    else:
+        for name, value in outcome.result.items():
+            shown = value if isinstance(value, str) else compact_json.readable(value)
+            screen.print(screen.styled(f"{name}: ", "bold") if len(outcome.result) > 1 else "", shown)
+        screen.say(f"Run {run_id} is {outcome.status}. Its record: {command(project, 'trace', run_id)}")
