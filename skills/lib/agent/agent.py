@@ -113,9 +113,10 @@ class Agent:
         Raises RefusedError if another session drives the run.
         """
         run = runs.known(self.project, run).id
-        self._cancelled.discard(run)
-        with lease(self.home, run), self._session() as session, interruptible(lambda: self._cancelled.add(run)):
-            ended = session(run)
+        with lease(self.home, run):
+            self._cancelled.discard(run)  # not before: a session that was cancelled may have the lease still
+            with self._session() as session, interruptible(lambda: self._cancelled.add(run)):
+                ended = session(run)
         if ended.status in ENDED:
             with self._activity() as activity:
                 activity.note(run, 0, 0, "told", {"status": ended.status})
