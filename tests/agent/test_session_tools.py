@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.agent import runs
 from skills.lib.agent.agent import Agent
 from skills.lib.errors import RefusedError
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report
@@ -99,6 +100,35 @@ def test_the_ledger_s_folder_is_its_owner_s_and_hidden_from_git_from_the_beginni
     host.start("plain", "tidy up")
     assert stat.S_IMODE((folder / ".lockstep").stat().st_mode) == 0o700
     assert (folder / ".lockstep/.gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+def test_the_same_task_in_two_projects_is_two_runs_of_one_ledger(tmp_path: Path) -> None:
+    hosts = [Agent(str(project(tmp_path / name, "plain")), ScriptedModel(answer=in_turn())) for name in "ab"]
+    assert hosts[0].home == hosts[1].home
+    first, second = [host.start("plain", "tidy up") for host in hosts]
+    assert first != second
+    assert hosts[0].start("plain", "tidy up") == first
+
+
+def test_a_policy_holds_in_its_own_project_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key of a program opens a run of the same id in each project."""
+    monkeypatch.delenv("LOCKSTEP_HOME")
+    told = []
+    for name in ("guarded", "free"):
+        folder = project(tmp_path / name, "plain")
+        if name == "guarded":
+            rule = "tools:\n  write: {needs: [\"$path == 'yes.txt'\"]}\n"
+            (folder / "lockstep.policy.yaml").write_text(rule, encoding="utf-8")
+        write = calling(("write", {"path": "no.txt", "content": "a"}))
+        model = ScriptedModel(answer=in_turn(write, calling(("abort", {"reason": "it is enough"}))))
+        runner, workflow = runs.opener(str(folder), "plain")
+        opened = runner.start(workflow, {}, key="ticket 7").run
+        runner.close()
+        assert opened is not None
+        Agent(str(folder), model).advance(opened.id)
+        told.append(model.calls[1].messages[-1].text)
+    assert told[0].startswith("Refused, nothing was done: denied")
+    assert told[1] == "new: no.txt, 1 line\n"
 
 
 def test_giving_up_ends_the_session_and_not_the_run(tmp_path: Path) -> None:

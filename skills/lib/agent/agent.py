@@ -282,7 +282,7 @@ class Agent:
 
     def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
         """The key of the run that this task goes on with, or of a new one if that has ended, or if ``new``."""
-        digest = compact_json.digest([workflow, request, dict(parameters)])
+        digest = compact_json.digest([self.project, workflow, request, dict(parameters)])
         for number in range(1, _MOST):
             key = f"agent {digest} {number}"
             run = runs.of_key(self.project, key)

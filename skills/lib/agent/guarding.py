@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from skills.lib import status_files
+import os
+
+from skills.lib import compact_json, status_files
 from skills.lib.hosts.hook import guarding, learning
 from skills.lib.hosts.hook.event import Denied, Event
 
@@ -22,8 +24,10 @@ class Guarding:
 
     def __init__(self, project: str, run: str) -> None:
         self._project, self._run = project, run
-        # Sub-agents are of one session: what is known is known to all of them.
-        self._session = run.partition(".")[0]
+        # Sub-agents are of one session: what is known is known to all of them. The same task has the same run's id in
+        # each project.
+        self._main = run.partition(".")[0]
+        self._session = compact_json.digest([os.path.realpath(project), self._main])
 
     def check(self, tool: str, arguments: Mapping[str, Any], key: str) -> str:
         """Why a policy does not allow a call; "" if all do."""
@@ -60,5 +64,5 @@ class Guarding:
 
     def _statuses(self) -> list[Any]:
         """The statuses of the run and of that which started it, by which their policies are found."""
-        found = [status_files.read(self._project, run) for run in dict.fromkeys((self._run, self._session))]
+        found = [status_files.read(self._project, run) for run in dict.fromkeys((self._run, self._main))]
         return [status for status in found if status is not None]
