@@ -107,7 +107,9 @@ def test_a_step_that_names_no_tools_sees_all_but_those_that_start_skills(
     host = agent(folder, model, tools=[tool(name, []) for name in NAMES])
     assert host.advance(host.start("demo")).status == "done"
     assert sent(model) == [["read", "search", "write", "web", *ESSENTIAL]]
-    assert [record.getMessage() for record in caplog.records] == ["step look of demo names no tools"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "demo: these steps name no tools, so each tool is theirs: look"
+    ]
 
 
 @pytest.mark.req("F-01")

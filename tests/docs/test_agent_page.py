@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,12 +64,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, code: str, wire: Wire) -> subprocess.CompletedProcess[str]:
-    (folder / "program.py").write_text(code, encoding="utf-8")
+def run(folder: Path, words: list[str], wire: Wire) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
     environment |= {"PYTHONPATH": str(ROOT), "OPENAI_BASE_URL": wire.url, "OPENAI_API_KEY": "sk-test"}
     return subprocess.run(
-        [sys.executable, "program.py"], cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS
     )
 
 
@@ -95,15 +95,30 @@ def test_every_program_of_the_page_is_run() -> None:
 @pytest.mark.parametrize("heading, number", CASES)
 def test_a_program_prints_what_the_page_says(heading: str, number: int, folder: Path, wire: Wire) -> None:
     code, printed = programs(heading)[number]
-    done = run(folder, code, wire)
+    (folder / "program.py").write_text(code, encoding="utf-8")
+    done = run(folder, ["program.py"], wire)
     assert (done.stdout, done.stderr) == (printed, "")
     assert (folder / "SUMMARY.md").read_text(encoding="utf-8") == LINE + "\n"
 
 
 def test_a_prompt_is_what_the_page_says(folder: Path, wire: Wire) -> None:
     [(code, printed)] = programs(PROMPT)
-    done = run(folder, code, wire)
+    (folder / "program.py").write_text(code, encoding="utf-8")
+    done = run(folder, ["program.py"], wire)
     assert (done.stdout, done.stderr) == (printed, "")
+
+
+@pytest.mark.slow
+def test_the_first_run_prints_what_the_page_says(folder: Path, wire: Wire) -> None:
+    section = PAGE.partition("\n## First run\n")[2].partition("\n## ")[0]
+    [line] = re.findall(r"^```sh\n(.*)\n```$", section, re.MULTILINE)
+    [printed] = re.findall(r"^```text\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+    done = run(folder, ["-m", "lockstep", *shlex.split(line)[1:], "--model", "openai:gpt-5.2"], wire)
+    [found] = re.findall(r"^Run (\w{16})$", done.stderr, re.MULTILINE)
+    assert (done.stdout + done.stderr).replace(found, "x2wjq2qpvgk6hjyz").replace(
+        f"{sys.executable} -m lockstep", "lockstep"
+    ) == printed
+    assert done.returncode == 0
 
 
 def test_the_middleware_takes_five_lines() -> None:
