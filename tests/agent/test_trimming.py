@@ -136,6 +136,21 @@ def test_a_result_that_comes_late_goes_with_its_call() -> None:
 
 
 @pytest.mark.req("F-02")
+def test_a_result_that_comes_last_is_kept_with_its_early_call() -> None:
+    story: Story = [human("task"), calling("1"), AIMessage("a" * 30), AIMessage("b" * 30), result("1", "one")]
+    assert contents(fitted(story, 45)[1]) == ["task", "", "b" * 30, "one"]
+    assert contents(fitted(story, 10)[1]) == ["task", "", "one"]
+
+
+@pytest.mark.req("F-02")
+def test_no_system_message_is_cut() -> None:
+    story: Story = [SystemMessage("n" * 500), human("h" * 500)]
+    kept = contents(fitted(story, 800)[1])
+    assert kept[0] == "n" * 500
+    assert 200 < len(kept[1]) <= 300
+
+
+@pytest.mark.req("F-02")
 def test_sections_go_after_messages_and_before_a_message_is_cut(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "lockstep.agent")
     sections = FORCED.changed(memory="m" * 300, mode="o" * 300, environment="e" * 300)

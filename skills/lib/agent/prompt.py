@@ -176,7 +176,7 @@ def fitted(
     """
     if not sections.block or not switches.protect_block:
         return sections
-    check_block(sections, budget, count)
+    _check_block(sections, budget, count)
     left_out = []
     for name in TRIMMED:
         if count(system_prompt(sections, switches)) + messages_tokens <= budget:
@@ -189,7 +189,7 @@ def fitted(
     return sections
 
 
-def check_block(sections: Sections, budget: int, count: Callable[[str], int]) -> None:
+def _check_block(sections: Sections, budget: int, count: Callable[[str], int]) -> None:
     """Raise BlockTooLarge if the block alone is over ``budget`` tokens: no trimming can make such a call fit."""
     tokens = count(_text_of(sections, "block"))
     if tokens > budget:

@@ -51,7 +51,6 @@ def fitted(
     system = SystemMessage(prompt.system_prompt(sections, switches))
     if count([system, *messages]) <= room:
         return system, list(messages)
-    prompt.check_block(sections, room, tokens)
     kept = newest(messages, room - count([system]), count)
     sections = prompt.fitted(sections, count(kept), room, tokens, switches)
     system = SystemMessage(prompt.system_prompt(sections, switches))
