@@ -37,6 +37,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Drive], F
         one = FakeAgent(tmp_path / "elsewhere", drive)
         monkeypatch.setattr("skills.lib.agent.agent.Agent", one)
         monkeypatch.setenv("LOCKSTEP_MODEL", "openai:none")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
         return one
 
     return put
@@ -133,7 +134,8 @@ def test_skill_task_and_parameters_are_read(
     cli("agent", "run", *words, "--max-iterations", "4", "--base-url", "http://127.0.0.1:1")
     assert agent.started == started
     assert agent.made["settings"].max_iterations == 4
-    assert agent.made["base_url"] == "http://127.0.0.1:1"
+    assert agent.made["model"].model_name == "openai:none"
+    assert agent.made["model"].inner.openai_api_base == "http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +168,29 @@ def test_without_a_model_it_says_what_to_set(
     assert shown.code == 2
     assert "no model is set" in shown.err
     assert "set LOCKSTEP_MODEL, or give --model" in shown.err
+    assert agent.started == ()
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (["--model", "opnai:gpt-5"], "there is no provider 'opnai'; did you mean openai?"),
+        (["--model", "anthropic:x"], "anthropic needs a key, and ANTHROPIC_API_KEY is not set"),
+        (["--model", "openai:x", "--base-url", "localhost:8000"], "the base URL is no address: 'localhost:8000'"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_opens_no_run(
+    cli: Command,
+    fake: Callable[[Drive], FakeAgent],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    said: str,
+) -> None:
+    agent = fake(fake_agent.stops)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    shown = cli("agent", "run", "survey", "what is this?", *options)
+    assert shown.code == 2
+    assert said in shown.err
     assert agent.started == ()
 
 

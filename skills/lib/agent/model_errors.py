@@ -43,7 +43,9 @@ KINDS = {
     "not-found": Kind("it does not know the model or the address", "check the name of the model, and the base URL"),
     "too-long": Kind("the conversation is longer than it can read", "use a model that reads more, or a smaller budget"),
     "refused-request": Kind("it refused the request", "see what it says; another model may do"),
-    "unreadable": Kind("what it sent is no answer of its protocol", "check the base URL and the provider before the :"),
+    "unreadable": Kind(
+        "what it sent is no answer of its protocol", "check the base URL, and the provider in provider:name"
+    ),
     "cancelled": Kind("the session was cancelled", "run it again: it goes on where it is"),
 }
 

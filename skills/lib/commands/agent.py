@@ -105,12 +105,13 @@ def run(
     name, request = _what_to_do(skill, task, run_id, params, new)
     given = _parameters(params)
     _require_extra()
-    _require_model(model)
+    from skills.lib.agent import models
     from skills.lib.agent.agent import Agent
     from skills.lib.agent.settings import Settings
 
+    chosen = models.chat_model(model, base_url or "")  # first, or a run is opened that nobody follows
     settings = Settings(max_iterations=max_iterations) if max_iterations else Settings()
-    opened = Agent(project, model, settings=settings, base_url=base_url or "")
+    opened = Agent(project, chosen, settings=settings)
     found = run_id or opened.start(name, request, given, new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = command(project, "agent", "run", "--run", found, *map(str, options))
@@ -167,16 +168,6 @@ def _is_there(name: str) -> bool:
         return find_spec(name) is not None
     except ImportError:  # of the package that it is in
         return False
-
-
-def _require_model(model: str | None) -> None:
-    """Raise UsageError if no model is named: a run would be opened that nobody follows."""
-    if not (model or os.environ.get(_MODEL)):
-        raise UsageError(
-            "no model is set",
-            valid="provider:name, as openai:gpt-5.2 or anthropic:claude-sonnet-5",
-            remedy=f"set {_MODEL}, or give --model",
-        )
 
 
 def _drive(screen: Screen, opened: Agent, found: str, display: Display, goes_on: str, project: str) -> int:
