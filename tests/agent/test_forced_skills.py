@@ -175,6 +175,24 @@ def test_a_long_and_summarized_session_keeps_the_block_at_every_call(
     assert any("Here is a summary" in message.text for message in model.calls[-1].messages)
 
 
+@pytest.mark.req("F-02", "F-07")
+@pytest.mark.parametrize("times", [10, 100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_session_whose_results_are_many_times_the_budget_keeps_the_block(folder: Path, times: int) -> None:
+    budget = 3000
+    model = ScriptedModel(answer=in_turn(*HONEST))
+    tools = [tool(name, [], words=times * budget * 4 // 5) for name in NAMES]
+    host = agent(folder, model, tools=tools, context_tokens=budget)
+    assert host.advance(host.start("demo", "look")).status == "done"
+    assert [call.system.count("</mandatory-skill>") for call in model.calls] == [1] * 5
+    assert [step_of(call) for call in model.calls] == ["look"] * 3 + ["tell"] * 2
+    blocks = [call.system.partition("<mandatory-skill")[2].partition("</mandatory-skill>")[0] for call in model.calls]
+    assert len({*blocks[:3]}) == len({*blocks[3:]}) == 1
+    assert all(estimated_tokens(call.messages) < budget for call in model.calls)
+    assert [call.messages[-1].text.endswith("the call has no room for them]") for call in model.calls] == [
+        False, True, True, False, True,
+    ]  # fmt: skip
+
+
 @pytest.mark.req("F-06")
 def test_without_its_protection_a_summary_takes_the_block(folder: Path) -> None:
     model = ScriptedModel(answer=in_turn(*[LOOKING] * 6, *HONEST[2:]))
