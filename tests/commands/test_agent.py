@@ -260,7 +260,7 @@ from tests.fixtures import fake_agent
 agent = fake_agent.FakeAgent(Path(sys.argv[1]), getattr(fake_agent, sys.argv[2]))
 skills.lib.agent.agent.Agent = agent
 from skills.lib.commands.console.app import lockstep
-words = ["--model", "openai:none", "--project", sys.argv[1], "--detail", "full"]
+words = ["--model", "openai:none", "--base-url", "http://127.0.0.1:1", "--project", sys.argv[1], "--detail", "full"]
 lockstep.main(["agent", "run", "survey", "what?", *words])
 """
 
@@ -289,4 +289,5 @@ def test_an_interruption_leaves_the_run_and_says_what_goes_on(tmp_path: Path, dr
     said = re.search(r"Interrupted. Run (\w+) stays where it is; this goes on with it:\n  (.*)\n", err)
     assert said is not None
     project = os.path.realpath(tmp_path / "project")
-    assert said[2] == f"lockstep agent run --run {said[1]} --model openai:none --project {project}"
+    options = f"--model openai:none --base-url http://127.0.0.1:1 --project {project}"
+    assert said[2] == f"lockstep agent run --run {said[1]} {options}"
