@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -233,7 +235,8 @@ def test_a_terminal_has_the_milestones_and_below_them_where_the_run_is(tmp_path:
     assert re.search(r"\x1b\[[0-9;]*3[0-9]m", written.getvalue()) is None  # no colour
     text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written.getvalue())
     assert "100%  ✓ Write it up is done. The run is done." in text
-    assert " 25% step 2 of 4  read 2 model calls, 2 tool calls, secrets 0:00" in text
+    assert " ━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌  25%  0:00  step 2 of 4, read  2 model calls, 2 tool calls, secrets" in text
+    assert max(map(len, text.splitlines())) <= 100
     session.close()
 
 
@@ -265,12 +268,11 @@ lockstep.main(["agent", "run", "survey", "what?", *words])
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("drive", ["waits", "hangs"])
-def test_an_interruption_leaves_the_run_and_says_what_goes_on(tmp_path: Path, drive: str) -> None:
-    (tmp_path / "project").mkdir()
+def started(folder: Path, drive: str) -> subprocess.Popen[str]:
+    """The command in a process of its own, once its session asks the model."""
+    folder.mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "project"), drive],
+        [sys.executable, "-c", PROGRAM, str(folder), drive],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -280,6 +282,24 @@ def test_an_interruption_leaves_the_run_and_says_what_goes_on(tmp_path: Path, dr
     for line in process.stderr:
         if "Model call 1" in line:
             break
+    return process
+
+
+@pytest.mark.slow
+def test_a_ledger_that_breaks_meanwhile_ends_the_command_with_what_is_wrong(tmp_path: Path) -> None:
+    process = started(tmp_path / "project", "hangs")
+    with contextlib.closing(sqlite3.connect(tmp_path / "project" / ".lockstep" / "runs.db")) as ledger:
+        ledger.execute("UPDATE events SET detail='{}'")
+        ledger.commit()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 4
+    assert "has a wrong checksum or field" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("drive", ["waits", "hangs"])
+def test_an_interruption_leaves_the_run_and_says_what_goes_on(tmp_path: Path, drive: str) -> None:
+    process = started(tmp_path / "project", drive)
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
     out, err = process.communicate(timeout=30)

@@ -12,6 +12,7 @@ import click
 
 from skills.lib import compact_json, terminal
 from skills.lib.agent.events import BEGINNING
+from skills.lib.commands.console import exits
 from skills.lib.commands.console.options import (
     checked_text,
     complete_run,
@@ -173,22 +174,25 @@ def _is_there(name: str) -> bool:
 def _drive(screen: Screen, opened: Agent, found: str, display: Display, goes_on: str, project: str) -> int:
     """Drive the run and say where it was left; the exit code."""
     driving = Driving(opened, found)
-    code = INTERRUPTED
-    try:
-        after = _place(screen, opened, found, display)
-        with display:
-            outcome = driving.outcome(display, after)
+
+    def drive() -> int:
+        try:
+            after = _place(screen, opened, found, display)
+            with display:
+                outcome = driving.outcome(display, after)
+        except KeyboardInterrupt:
+            screen.say(f"Interrupted. Run {found} stays where it is; this goes on with it:\n  {goes_on}")
+            return INTERRUPTED
         code = _CODES.get(outcome.status, STOPPED)
         if isinstance(display, JsonLines):
             display.line({"type": "outcome", "exit": code, **outcome.fields()})
         else:
             _say_outcome(screen, outcome, goes_on, project)
-    except KeyboardInterrupt:
-        screen.say(f"Interrupted. Run {found} stays where it is; this goes on with it:\n  {goes_on}")
-    finally:
-        if driving.is_alive:  # it waits for a model or a tool, and would keep the process
-            sys.stdout.flush()
-            os._exit(code)
+        return code
+
+    code = exits.serve(drive)
+    if driving.is_alive:  # it waits for a model or a tool, and would keep the process
+        os._exit(code)
     return code
 
 

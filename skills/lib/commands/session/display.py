@@ -8,9 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rich.live import Live
-from rich.progress_bar import ProgressBar
 from rich.spinner import Spinner
-from rich.table import Table
 from rich.text import Text
 
 from skills.lib.commands.console.screen import Screen, clean, counted, one_line
@@ -42,7 +40,8 @@ _MARKS = {
 _OTHER = ("·", "-", "")
 # How many lines of a thought or a result are shown, and the margin before all but the first.
 _LINES, _MARGIN = 20, " " * len("100%  + ")
-_BAR = 24
+# How wide the bar of the share of the way is.
+_BAR = 20
 
 
 class Display:
@@ -131,10 +130,11 @@ class _Where:
     """The last line of a terminal: where the run is at this moment."""
 
     def __init__(self, unicode: bool) -> None:
-        self._spinner = Spinner("dots" if unicode else "line", style="cyan")
+        self._unicode = unicode
+        self._spinner = Spinner("dots" if unicode else "line")
         self._began = time.monotonic()
         self._last: Event | None = None
-        self._at = self._goes_on = ""
+        self._goes_on = "starting"
         self._models = self._calls = 0
 
     def take(self, event: Event) -> None:
@@ -154,22 +154,23 @@ class _Where:
             self._last = event
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        line = Table.grid(padding=(0, 1))
         last, seconds = self._last, int(time.monotonic() - self._began)
         progress = last.progress if last else 0
-        where = f"step {last.number} of {last.of}  {one_line(last.step)}" if last and last.of else "starting"
-        counts = [counted(self._models, "model call"), counted(self._calls, "tool call")]
+        full = _BAR * progress // 100
+        done, left = ("━", "╌") if self._unicode else ("#", ".")
+        line = Text(no_wrap=True, overflow="ellipsis", end="")
+        line.append_text(Text(str(self._spinner.render(time.monotonic()))))
+        line.append(f" {done * full}", "green").append(left * (_BAR - full), "dim")
+        line.append(f" {progress:3}%  {seconds // 60}:{seconds % 60:02}  ")
+        if last and last.of:
+            line.append(f"step {last.number} of {last.of}, {one_line(last.step)}", "bold")
+        counts = [counted(number, noun) for number, noun in self._counts() if number]
         about = ", ".join([*counts, *([self._goes_on] if self._goes_on else [])])
-        bar = ProgressBar(total=100, completed=progress, width=_BAR)
-        line.add_row(
-            self._spinner,
-            bar,
-            f"{progress:3}%",
-            Text(where, "bold"),
-            Text(about, "dim"),
-            f"{seconds // 60}:{seconds % 60:02}",
-        )
+        line.append(f"  {about}" if about else "", "dim")
         yield line
+
+    def _counts(self) -> list[tuple[int, str]]:
+        return [(self._models, "model call"), (self._calls, "tool call")]
 
 
 def display_for(screen: Screen, detail: str | None, as_json: bool) -> Display:
