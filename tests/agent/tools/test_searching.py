@@ -86,7 +86,7 @@ def test_binary_large_and_other_files_and_links_that_lead_out_are_not_searched(s
     (session.project / "link").symlink_to("../secret.txt")
     (session.project / "out").symlink_to("..")
     assert session.call("search", pattern="needle|secret") == (
-        "[0 lines in 0 files; searched in .: 6 files; 4 binary or very large files were left out]\n"
+        "[0 lines in 0 files; searched in .: 6 files; left out: 4 that are binary, very large or links]\n"
     )
     assert "outside of" in session.fault("search", pattern="x", path="out")
     assert "outside of" in session.fault("search", pattern="x", path="..")

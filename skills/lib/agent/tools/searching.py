@@ -104,7 +104,7 @@ class _Search:
         return "".join(f"{line}\n" for line in found) + self._ending(len(found), hits)
 
     def _ending(self, count: int, hits: int) -> str:
-        skipped = f"; {self.left_out:,} binary or very large files were left out" if self.left_out else ""
+        skipped = f"; left out: {self.left_out:,} that are binary, very large or links" if self.left_out else ""
         where = self.files.name(self.root)
         if self.pattern:
             searched = f"searched in {where}: {counted(self.looked_at, 'file')}{skipped}"
