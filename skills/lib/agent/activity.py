@@ -113,10 +113,15 @@ class Activity:
         assert found is not None
         return found
 
-    def rows(self, run: str, *, turn: int | None = None, kind: str | None = None, after: int = 0) -> list[Row]:
-        """What happened in a run, in order: in one of its turns, of one kind, with a higher id than ``after``."""
+    def rows(
+        self, run: str, *, turn: int | None = None, kind: str | None = None, after: int = 0, holding: str = ""
+    ) -> list[Row]:
+        """What happened in a run, in order: in one of its turns, of one kind, with a higher id than ``after``.
+
+        ``holding`` is a part of the JSON of their data.
+        """
         where, values = _of(run, turn, kind)
-        return list(self._read(f"{where} AND id>? ORDER BY id", (*values, after)))
+        return list(self._read(f"{where} AND id>? AND instr(data,?) ORDER BY id", (*values, after, holding)))
 
     def count(self, run: str, *, turn: int | None = None, kind: str | None = None, until: int = _LARGEST) -> int:
         """How many rows ``rows`` has, those up to the id ``until``."""

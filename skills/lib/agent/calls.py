@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from skills.lib import compact_json
 from skills.lib.field_checks import EMPTY
 from skills.lib.record import Record
 
@@ -9,6 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+# No text of a tool or a thought is kept or given to a model with more characters.
+LONGEST = 400_000
+# Half of a character: no provider can be sent one, and a conversation that holds one could never go on.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Stamp(Record):
@@ -35,3 +43,34 @@ class Ended(Record):
     text: str
     ok: bool = True
     data: Mapping[str, Any] = EMPTY
+
+
+def readable(text: str) -> str:
+    """The text as a model can be sent it: cut if it is very long, and without halves of characters."""
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]}\n[{len(text) - LONGEST:,} characters left out]"
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def readable_values(value: Any) -> Any:
+    """A value of JSON with all its texts without halves of characters; the same value if there are none."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        changed: Any = {readable_values(name): readable_values(one) for name, one in value.items()}
+    elif isinstance(value, list):
+        changed = [readable_values(one) for one in value]
+    else:
+        return value
+    return value if changed == value else changed
+
+
+def plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as JSON can hold them, as text if they are very long."""
+    try:
+        text = compact_json.ordered(dict(arguments))
+        if len(text) <= LONGEST:
+            return dict(arguments)
+    except (TypeError, ValueError, RecursionError):
+        text = repr(arguments)
+    return {"text": readable(text)}

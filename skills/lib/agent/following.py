@@ -6,10 +6,7 @@ survives a restart.
 
 from __future__ import annotations
 
-import json
-
-from skills.lib import compact_json
-from skills.lib.agent.calls import Ended, Stamp
+from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.limits import Limits
 from skills.lib.blocks import for_tools, xml
 from skills.lib.errors import LockstepError, RefusedError
@@ -126,7 +123,7 @@ class Following:
     def end_model_call(self, stamp: Stamp, text: str, usage: Mapping[str, Any]) -> None:
         """Note what a model thought, and what it took."""
         if text:
-            self.note("thought", {"text": text, "model": stamp.model}, stamp.turn)
+            self.note("thought", {"text": readable(text), "model": stamp.model}, stamp.turn)
         if usage:
             self.note("usage", {**usage, "call": stamp.model}, stamp.turn)
 
@@ -154,54 +151,60 @@ class Following:
             return Ended(_refusal(response.refusal), False)
         return Ended(_moved(response.run, stamp))
 
-    def call(
-        self,
-        tool: str,
-        arguments: Mapping[str, Any],
-        key: str,
-        stamp: Stamp | None,
-        reads: bool,
-        carry_out: Callable[[], Ended],
-    ) -> Ended:
-        """What a call of a tool comes to: refused, interrupted, known already, or carried out now.
+    def begin_call(
+        self, tool: str, arguments: Mapping[str, Any], key: str, stamp: Stamp | None, reads: bool
+    ) -> Ended | None:
+        """What a call of a tool comes to that is refused, was interrupted or is known already; None to carry it out.
 
-        ``key`` is the call's place among all, and ``reads`` says that it may be run again after a crash.
+        ``key`` is the call's place among all, and ``reads`` says that it may be run again after a crash. ``end_call``
+        follows one that is carried out.
         """
         peek = self.peek()
         if stamp is not None and stamp.turn != peek.run.turn:
             where = peek.run.step or peek.run.status
             return Ended(f"The run has moved since: it is at {where}. Nothing was done.", False)
         before = self._before(key)
-        if "result" in before:
-            return Ended(before["result"].data["text"], before["result"].data["ok"])
-        if "call" in before and not reads:
-            return self._ended(key, tool, Ended(_INTERRUPTED, False))
+        if before is not None and before.kind == "result":
+            return Ended(before.data["text"], before.data["ok"])
+        if before is not None and before.kind == "call" and not reads:
+            self._note_result(key, tool, interrupted := Ended(_INTERRUPTED, False))
+            return interrupted
         offer = self._offer(peek)
-        name = offer.name_of(tool)
         why = offer.why_not(tool, arguments)
         kind = "step"
         if not why:
-            why, kind = self.limits.too_often(tool, arguments, peek.run.turn), "limit"
-        if not why and self._guarding is not None and tool not in ESSENTIAL:
-            why, kind = self._guarding.check(name, arguments, key), "policy"
+            why, kind = self.limits.too_often(tool, plain(arguments), peek.run.turn), "limit"
+        if not why and (guarding := self._guarding_of(tool)):
+            why, kind = guarding.check(offer.name_of(tool), arguments, key), "policy"
         if why:
             self.note("refused", {"key": key, "tool": tool, "by": kind, "why": why}, peek.run.turn)
             return Ended(f"Refused, nothing was done: {why}", False)
-        self.note("call", {"key": key, "tool": tool, "arguments": _plain(arguments), "reads": reads}, peek.run.turn)
-        ended = self._ended(key, tool, carry_out())
-        if self._guarding is not None and tool not in ESSENTIAL:
-            self._guarding.learn(name, arguments, key, ended)
+        self.note("call", {"key": key, "tool": tool, "arguments": plain(arguments), "reads": reads}, peek.run.turn)
+        return None
+
+    def end_call(self, tool: str, arguments: Mapping[str, Any], key: str, ended: Ended) -> Ended:
+        """Note what a call came to that was carried out; the same as its model reads it."""
+        ended = Ended(readable(ended.text), ended.ok, ended.data)
+        self._note_result(key, tool, ended)
+        if guarding := self._guarding_of(tool):
+            guarding.learn(self._offer(self.peek()).name_of(tool), arguments, key, ended)
         return ended
 
-    def _before(self, key: str) -> dict[str, Row]:
-        """The rows of a call that was begun before, by their kinds."""
+    def suspend_call(self, tool: str, key: str) -> None:
+        """Note that a call waits for somebody: it is carried out again once it goes on."""
+        self.note("suspended", {"key": key, "tool": tool})
+
+    def _guarding_of(self, tool: str) -> Guarding | None:
+        return None if tool in ESSENTIAL else self._guarding
+
+    def _before(self, key: str) -> Row | None:
+        """The last row of a call that was begun before."""
         model = int(key.partition(".")[0])
-        rows = self.activity.rows(self.run, after=model) if model else []
-        return {row.kind: row for row in rows if row.data.get("key") == key}
+        rows = self.activity.rows(self.run, after=model, holding=f'"key":"{key}"') if model else []
+        return next((row for row in reversed(rows) if row.data.get("key") == key and row.kind in _OF_CALLS), None)
 
-    def _ended(self, key: str, tool: str, ended: Ended) -> Ended:
+    def _note_result(self, key: str, tool: str, ended: Ended) -> None:
         self.note("result", {"key": key, "tool": tool, "ok": ended.ok, "text": ended.text})
-        return ended
 
     def sent_back(self) -> str:
         """What a model that ended its turn too early is told; "" if it was told often enough, or may end."""
@@ -225,6 +228,8 @@ class Following:
         return f"{element.attributes['number']} of {element.attributes['of']}" if element is not None else "?"
 
 
+# Of the rows of a call the last says what became of it.
+_OF_CALLS = ("call", "result", "suspended")
 # Errors that are not the model's to mend: of the environment, a broken skill, a bug.
 _OURS = (4, 5, 70)
 
@@ -248,12 +253,3 @@ def _moved(run: Any, stamp: Stamp | None) -> str:
     if stamp is not None and run.step == stamp.step and run.turn == stamp.turn:
         return "Nothing new was recorded."
     return f"Recorded. The run is at {run.step} now: its block stands in the system message."
-
-
-def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as JSON can hold them."""
-    try:
-        compact_json.ordered(dict(arguments))
-        return dict(arguments)
-    except (TypeError, ValueError, RecursionError):
-        return {"text": json.dumps(dict(arguments), default=repr)[:10_000]}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
+
 from skills.lib import compact_json
 
 TYPE_CHECKING = False
@@ -22,6 +25,8 @@ class Limits:
     def __init__(self, activity: Activity, settings: Settings, run: str) -> None:
         self._activity, self._settings, self._run = activity, settings, run
         self.begun = 0
+        self._lock = threading.Lock()
+        self._failures: _Failures | None = None
 
     def begin(self) -> None:
         """Count anew from the last stop: a person asked the run to go on."""
@@ -48,15 +53,12 @@ class Limits:
         return len(self._rows(turn=turn, kind="sent-back"))
 
     def too_often(self, tool: str, arguments: Mapping[str, Any], turn: int) -> str:
-        """Why a call that failed before is not made again; "" if it may be."""
-        failed, same = 0, set[str]()
-        for row in self._rows(turn=turn):
-            if row.kind == "call" and _same(row, tool, arguments):
-                same.add(row.data["key"])
-            elif row.kind == "result" and row.data["key"] in same:
-                failed = 0 if row.data["ok"] else failed + 1
-            elif row.kind == "result" and row.data["ok"] and row.data["tool"] in _CHANGING:
-                failed = 0
+        """Why a call that failed before is not made again; "" if it may be. ``arguments`` are as they are noted."""
+        with self._lock:
+            if self._failures is None or (self._failures.turn, self._failures.begun) != (turn, self.begun):
+                self._failures = _Failures(turn, self.begun)
+            self._failures.take(self._activity.rows(self._run, turn=turn, after=self._failures.until))
+            failed = self._failures.counts[_digest(tool, arguments)]
         if failed < self._settings.tool_failures:
             return ""
         return f"this call failed {failed} times with these arguments. Try another way."
@@ -65,10 +67,26 @@ class Limits:
         return self._activity.rows(self._run, after=self.begun, **about)
 
 
-def _same(row: Row, tool: str, arguments: Mapping[str, Any]) -> bool:
-    if row.data["tool"] != tool:
-        return False
-    try:
-        return compact_json.ordered(row.data["arguments"]) == compact_json.ordered(dict(arguments))
-    except (TypeError, ValueError, RecursionError):
-        return False
+class _Failures:
+    """How often which call failed in a turn, read row by row: what was read is not read again."""
+
+    def __init__(self, turn: int, begun: int) -> None:
+        self.turn, self.begun, self.until = turn, begun, begun
+        self.counts: Counter[str] = Counter()
+        self._called: dict[str, str] = {}
+
+    def take(self, rows: list[Row]) -> None:
+        for row in rows:
+            self.until = row.id
+            if row.kind == "call":
+                self._called[row.data["key"]] = _digest(row.data["tool"], row.data["arguments"])
+            elif row.kind == "result" and not row.data["ok"]:
+                self.counts[self._called.get(row.data["key"], "")] += 1
+            elif row.kind == "result" and row.data["tool"] in _CHANGING:
+                self.counts.clear()
+            elif row.kind == "result":
+                self.counts.pop(self._called.get(row.data["key"], ""), None)
+
+
+def _digest(tool: str, arguments: Mapping[str, Any]) -> str:
+    return compact_json.digest([tool, dict(arguments)])

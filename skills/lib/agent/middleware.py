@@ -24,6 +24,8 @@ class LockstepMiddleware(RunMiddleware):
     and never the block. Close it after the last call. Raises UsageError for a run that the project does not have.
     """
 
+    is_embedded = True
+
     def __init__(
         self,
         run: str,

@@ -10,11 +10,11 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
-from langgraph.errors import GraphBubbleUp
+from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command
 
 from skills.lib.agent import prompt, texts, trimming
-from skills.lib.agent.calls import Ended, Stamp
+from skills.lib.agent.calls import Ended, Stamp, readable_values
 from skills.lib.agent.following import Following, Present
 from skills.lib.errors import LockstepError
 from skills.lib.runtime import reporting
@@ -29,8 +29,11 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     """Holds an agent of LangChain to a run.
 
     ``run_children`` runs the sub-agents of a step before the model goes on with it. ``sections`` are what else stands
-    in the system prompt.
+    in the system prompt. One that ``is_embedded`` is in an agent of somebody else, who answers the interrupts of tools
+    and reads their artifacts.
     """
+
+    is_embedded = False
 
     def __init__(
         self,
@@ -67,45 +70,25 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         place = _Place(request)
-        if place.tool == REPORT:
-            return place.answered(self.following.report(place.arguments, place.stamp, place.alone))
-        passed: list[Command[Any]] = []
-
-        def carry_out() -> Ended:
-            try:
-                return _ended(handler(request), passed)
-            except GraphBubbleUp:
-                raise
-            except Exception as error:
-                return _failed(error)
-
-        ended = self._called(place, request, carry_out)
-        return passed[0] if passed else place.answered(ended)
+        if told := self._begun(place, request):
+            return place.answered(told)
+        try:
+            result = handler(request)
+        except (Exception, SystemExit) as error:
+            result = self._failed(place, error)
+        return self._ended(place, request, result)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         place = _Place(request)
-        if place.tool == REPORT:  # it may check commands, which take their time
-            return place.answered(
-                await asyncio.to_thread(self.following.report, place.arguments, place.stamp, place.alone)
-            )
-        passed: list[Command[Any]] = []
-        loop = asyncio.get_running_loop()
-
-        async def awaited() -> ToolMessage | Command[Any]:
-            return await handler(request)
-
-        def carry_out() -> Ended:
-            try:
-                return _ended(asyncio.run_coroutine_threadsafe(awaited(), loop).result(), passed)
-            except GraphBubbleUp:
-                raise
-            except Exception as error:
-                return _failed(error)
-
-        ended = await asyncio.to_thread(self._called, place, request, carry_out)
-        return passed[0] if passed else place.answered(ended)
+        if told := await asyncio.to_thread(self._begun, place, request):  # a report may check commands
+            return place.answered(told)
+        try:
+            result = await handler(request)
+        except (Exception, SystemExit) as error:
+            result = await asyncio.to_thread(self._failed, place, error)
+        return await asyncio.to_thread(self._ended, place, request, result)
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -151,19 +134,39 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     def _stamped(self, response: ModelResponse[Any], stamp: Stamp) -> ModelResponse[Any]:
         for message in response.result:
             if isinstance(message, AIMessage):
+                _make_readable(message)
                 message.response_metadata = {**message.response_metadata, STAMP: stamp.fields()}
                 self.following.end_model_call(stamp, _text_of(message), _usage_of(message))
         return response
 
-    def _called(self, place: _Place, request: ToolCallRequest, carry_out: Callable[[], Ended]) -> Ended:
+    def _begun(self, place: _Place, request: ToolCallRequest) -> Ended | None:
+        """What a call comes to that is not carried out by its tool; None if it is."""
+        if place.tool == REPORT:
+            return self.following.report(place.arguments, place.stamp, place.alone)
         if request.tool is None:
             return Ended(f"There is no tool {place.tool!r:.80}.", False)
-        about = request.tool.metadata or {}
-        reads = bool(about.get("reads"))
-        ended = self.following.call(place.tool, place.arguments, place.key, place.stamp, reads, carry_out)
-        if about.get("ends") and ended.ok:
+        reads = bool((request.tool.metadata or {}).get("reads"))
+        return self.following.begin_call(place.tool, place.arguments, place.key, place.stamp, reads)
+
+    def _failed(self, place: _Place, error: BaseException) -> ToolMessage:
+        """What a tool that raised says to the model; raises the error if it belongs to the graph."""
+        if isinstance(error, GraphInterrupt) and not self.is_embedded:
+            error = RuntimeError("it asks by an interrupt of LangGraph, which nobody answers here")
+        if isinstance(error, GraphBubbleUp):
+            self.following.suspend_call(place.tool, place.key)
+            raise error
+        return place.answered(_failed(error))
+
+    def _ended(
+        self, place: _Place, request: ToolCallRequest, result: ToolMessage | Command[Any]
+    ) -> ToolMessage | Command[Any]:
+        """The result of a tool, noted; a command to the graph is passed on as it is."""
+        ended = self.following.end_call(place.tool, place.arguments, place.key, _ended(result))
+        if ended.ok and request.tool is not None and (request.tool.metadata or {}).get("ends"):
             self.following.stop(ended.text.strip())
-        return ended
+        if isinstance(result, Command):
+            return result
+        return place.answered(ended, result, self.is_embedded)
 
 
 class _Place:
@@ -182,8 +185,16 @@ class _Place:
             number = next((at for at, one in enumerate(calls) if one["id"] == call["id"] and one == call), 0)
         self.key = f"{self.stamp.model if self.stamp else 0}.{number}"
 
-    def answered(self, ended: Ended) -> ToolMessage:
-        return ToolMessage(ended.text, tool_call_id=self.id, name=self.tool, status="success" if ended.ok else "error")
+    def answered(self, ended: Ended, result: ToolMessage | None = None, whole: bool = False) -> ToolMessage:
+        """The message for the model; what is not text in a tool's own stays, and its artifact if it stays ``whole``."""
+        blocks = result.content if result is not None and isinstance(result.content, list) else None
+        return ToolMessage(
+            ended.text if blocks is None else readable_values(blocks),
+            tool_call_id=self.id,
+            name=self.tool,
+            status="success" if ended.ok else "error",
+            artifact=result.artifact if result is not None and whole else None,
+        )
 
 
 def _has_open_children(present: Present) -> bool:
@@ -195,20 +206,26 @@ def _ending(present: Present) -> AIMessage:
     return AIMessage(present.ends, response_metadata={ENDS: True})
 
 
-def _ended(result: ToolMessage | Command[Any], passed: list[Command[Any]]) -> Ended:
-    """The result of a tool; a command to the graph is passed on as it is."""
+def _ended(result: ToolMessage | Command[Any]) -> Ended:
+    """The result of a tool in words."""
     if isinstance(result, Command):
-        passed.append(result)
         return Ended("The tool changed the state of the agent.")
     data = result.artifact if isinstance(result.artifact, dict) else {}
     return Ended(_text_of(result), result.status != "error", data)
 
 
-def _failed(error: Exception) -> Ended:
+def _failed(error: BaseException) -> Ended:
     """What a tool that raised says to the model: what was wrong, what is valid, what to try."""
     if isinstance(error, LockstepError):
         return Ended("\n".join(error.lines()), False)
     return Ended(f"The tool failed: {type(error).__name__}: {error}"[:4000], False)
+
+
+def _make_readable(message: AIMessage) -> None:
+    """Replace halves of characters, which models write and no provider takes back."""
+    message.content = readable_values(message.content)
+    for call in message.tool_calls:
+        call["args"] = readable_values(call["args"])
 
 
 def _report_tool() -> BaseTool:

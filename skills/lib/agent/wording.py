@@ -124,6 +124,8 @@ def of_row(row: Row, number: int, full: bool) -> str:
         return f"The agent ended its turn before it reported the step, and was sent back{again}."
     if row.kind == "refused":
         return f"{tool} was not run: {_line(data.get('why', ''))}" if full else f"{tool} was not run: {_barred(data)}."
+    if row.kind == "suspended":
+        return f"{tool} waits for somebody"
     if row.kind == "stopped":
         return f"Stopped: {_line(data.get('reason', ''))}"
     if row.kind == "moved-on":
