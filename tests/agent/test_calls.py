@@ -205,3 +205,17 @@ def test_what_is_not_text_in_a_result_reaches_the_model_and_its_artifact_the_pro
     result = next(one for one in messages if isinstance(one, ToolMessage))
     assert result.content == [{"type": "text", "text": "a\ufffd"}, image[1]]
     assert result.artifact == {"size": 2}
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_tool_that_has_a_coroutine_alone_is_called(tmp_path: Path, is_async: bool) -> None:
+    async def look(text: str) -> str:
+        await asyncio.sleep(0)
+        return f"saw {text}"
+
+    slow = StructuredTool.from_function(coroutine=look, name="look", description="Look.")
+    model = ScriptedModel(answer=then_honest(calling(("look", {"text": "it"}))))
+    host = agent(project(tmp_path / "p", "plain"), model, tools=[slow])
+    run = host.start("plain")
+    assert (asyncio.run(host.aadvance(run)) if is_async else host.advance(run)).status == "done"
+    assert model.calls[1].messages[-1].text == "saw it"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +11,7 @@ from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 
 from skills.lib.agent import children, texts
 from skills.lib.agent.conversations import Conversations
@@ -33,7 +35,9 @@ class Session:
     ) -> None:
         self.following, self._conversations = following, conversations
         middleware = RunMiddleware(following, lambda request: children.run(following, child))
-        self._graph: Any = create_agent(model, list(tools), middleware=[middleware], checkpointer=conversations.saver)
+        self._graph: Any = create_agent(
+            model, [_in_a_thread(tool) for tool in tools], middleware=[middleware], checkpointer=conversations.saver
+        )
         self._config: RunnableConfig = {"configurable": {"thread_id": following.run}, "recursion_limit": _STEPS}
 
     def follow(self) -> None:
@@ -51,3 +55,16 @@ class Session:
             given = {"messages": [HumanMessage(texts.GO_ON)]}
         with self._conversations.told():
             self._graph.invoke(given, self._config, durability="sync")
+
+
+def _in_a_thread(tool: BaseTool) -> BaseTool:
+    """The tool as a thread can call it: one with a coroutine alone, as MCP has, gets an event loop of its own."""
+    if not isinstance(tool, StructuredTool) or tool.func is not None or tool.coroutine is None:
+        return tool
+    coroutine: Any = tool.coroutine
+
+    @functools.wraps(coroutine)
+    def run(*given: Any, **named: Any) -> Any:
+        return asyncio.run(coroutine(*given, **named))
+
+    return tool.model_copy(update={"func": run})
