@@ -10,7 +10,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.agent.wires.conftest import KEY, Provider
-from tests.agent.wires.servers import Said
+from tests.agent.wires.protocols import Said
 
 # What a provider's library says of a reason that it does not know is of no use to a user, and it goes on.
 pytestmark = [pytest.mark.req("A-14"), pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]

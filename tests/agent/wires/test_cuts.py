@@ -9,7 +9,8 @@ import pytest
 from skills.lib.agent import models
 from skills.lib.agent.models import Retries, chat_model
 from tests.agent.wires.conftest import Clock
-from tests.agent.wires.servers import Asked, Cut, Half, Reply, Said, encoded, serving
+from tests.agent.wires.protocols import Said, encoded
+from tests.agent.wires.servers import Asked, Cut, Half, Reply, serving
 
 pytestmark = [pytest.mark.req("A-14"), pytest.mark.slow]
 

@@ -11,18 +11,8 @@ import pytest
 
 from skills.lib.agent.models import ModelError
 from tests.agent.wires.conftest import KEY, MODES, Clock, Mode, Provider
-from tests.agent.wires.servers import (
-    Cut,
-    Erring,
-    Half,
-    Hang,
-    Raw,
-    Reply,
-    Reset,
-    Said,
-    Status,
-    Trickle,
-)
+from tests.agent.wires.protocols import Said
+from tests.agent.wires.servers import Cut, Erring, Half, Hang, Raw, Reply, Reset, Status, Trickle
 
 pytestmark = pytest.mark.req("A-14")
 

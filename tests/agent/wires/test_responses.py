@@ -11,7 +11,8 @@ from langchain_core.messages import AIMessage, ToolMessage
 from skills.lib.agent import models
 from skills.lib.agent.models import ModelError
 from tests.agent.wires.conftest import Clock, Mode, Provider
-from tests.agent.wires.servers import Erring, Reply, Said, Status, replies, serving
+from tests.agent.wires.protocols import Said
+from tests.agent.wires.servers import Erring, Reply, Status, replies, serving
 from tests.agent.wires.test_faults import PASSING
 
 pytestmark = pytest.mark.req("A-14")

@@ -15,20 +15,8 @@ from skills.lib.agent.agent import Agent, SessionResult
 from skills.lib.agent.models import Retries, chat_model
 from skills.lib.ledger import Ledger
 from tests.agent.wires.conftest import KEY, MODES, Clock, Mode
-from tests.agent.wires.servers import (
-    Asked,
-    Cut,
-    Erring,
-    Half,
-    Hang,
-    Reply,
-    Reset,
-    Said,
-    Script,
-    Status,
-    Wire,
-    serving,
-)
+from tests.agent.wires.protocols import Said
+from tests.agent.wires.servers import Asked, Cut, Erring, Half, Hang, Reply, Reset, Script, Status, Wire, serving
 from tests.agent.wires.walking import STEPS, reporting, step_of
 
 pytestmark = [pytest.mark.req("A-14"), pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")]

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 from skills.lib.testing.samples import any_of
-from tests.agent.wires.servers import Asked, Said
+from tests.agent.wires.protocols import Said
+from tests.agent.wires.servers import Asked
 from tests.skills.samples.problem_analysis import VALUES
 
 # Each step once, in the order of the workflow.
