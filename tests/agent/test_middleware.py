@@ -10,7 +10,7 @@ import pytest
 from langchain.agents import create_agent
 
 from skills.lib.agent import LockstepMiddleware
-from tests.agent.scripted import ScriptedModel
+from tests.agent.scripted import ScriptedModel, calling, in_turn
 from tests.agent.sessions import agent, honest, project
 
 VALUES = {"targets": ["a", "b"], "verdict": "pass", "summary": "all was seen"}
@@ -31,3 +31,15 @@ def test_any_agent_of_langchain_follows_a_run_and_its_sub_agents(tmp_path: Path,
     assert middleware.following.peek().run.status == "done"
     middleware.close()
     assert model.calls[0].system.startswith("Be kind.")
+
+
+def test_a_model_in_an_agent_of_langchain_can_give_up(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    model = ScriptedModel(answer=in_turn(calling(("abort", {"reason": "nothing is left to try"}))))
+    run = agent(folder, model).start("plain")
+    middleware = LockstepMiddleware(run, str(folder))
+    graph: Any = create_agent(model, tools=[], middleware=[middleware])
+    graph.invoke({"messages": [("user", "begin")]})
+    present = middleware.following.present()
+    middleware.close()
+    assert (present.peek.run.status, present.ends) == ("open", "The session ends: nothing is left to try")

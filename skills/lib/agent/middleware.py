@@ -8,7 +8,7 @@ from typing import Any
 from langchain.agents.middleware import ModelRequest
 from langchain_core.tools import BaseTool
 
-from skills.lib.agent import children
+from skills.lib.agent import children, tools
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.prompt import Sections
@@ -39,11 +39,12 @@ class LockstepMiddleware(RunMiddleware):
         self._activity = Activity(path_in(host.home))
 
         def run_children(request: ModelRequest[Any]) -> None:
-            tools = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool not in self.tools]
-            each = Agent(project, request.model, tools=tools, tool_names=tool_names, settings=host.settings.halved())
+            own = [tool for tool in request.tools if isinstance(tool, BaseTool) and tool not in self.tools]
+            each = Agent(project, request.model, tools=own, tool_names=tool_names, settings=host.settings.halved())
             children.run(self.following, lambda child: each.advance(child).reason)
 
         super().__init__(host.following(run, self._activity), run_children, sections)
+        self.tools = [*self.tools, *tools.essentials_of(host.home, self.following.run)]
         self.following.limits.begin()
 
     def close(self) -> None:
