@@ -90,7 +90,7 @@ class Agent:
         """
         runner, workflow = runs.opener(self.project, skill)
         try:
-            runs.check_tools(workflow, self._tool_names(), self._names)
+            runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
             given = runs.parameters(workflow, request, dict(parameters or {}))
             key = self._key(workflow.name, request, given, new)
             response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)

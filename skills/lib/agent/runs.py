@@ -60,10 +60,14 @@ def of_key(project: str, key: str) -> Run | None:
         return ledger.run(keyed_id(key))
 
 
-def check_tools(workflow: Workflow, tools: Sequence[str], names: Mapping[str, str]) -> None:
-    """Log what a step names and nobody has. Raises RefusedError for a step that names only tools that nobody has."""
+def check_tools(workflow: Workflow, tools: Sequence[str], names: Mapping[str, str], undeclared: str) -> None:
+    """Log what a step names and nobody has. Raises RefusedError for a step that names only tools that nobody has.
+
+    ``undeclared`` is that of the settings.
+    """
     if free := [step.id for step in workflow.steps if not workflow.tools_of(step)]:
-        log.warning("%s: these steps name no tools, so each tool is theirs: %s", workflow.name, ", ".join(free))
+        given = "each tool is theirs" if undeclared == "all" else "they have the essential ones alone"
+        log.warning("%s: these steps name no tools, so %s: %s", workflow.name, given, ", ".join(free))
     for step in workflow.steps:
         allowed = workflow.tools_of(step)
         missing = Offer(allowed, names).missing(tools)
