@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.errors import RefusedError
+from skills.lib.errors import RefusedError, UsageError
 from skills.lib.guard.offering import Offer, canonical
 from tests.agent.scripted import ScriptedModel
 from tests.agent.sessions import agent, honest, project, touch
@@ -91,3 +91,17 @@ def test_a_tool_that_nobody_has_is_reported_and_a_step_without_any_is_refused(
     with pytest.raises(RefusedError, match="works with web, and no tool here is one of these") as refused:
         agent(other, ScriptedModel(answer=honest()), tools=[touch("x", other)]).start("named")
     assert (refused.value.valid, refused.value.remedy) == ("write", "give such a tool, or map one's name by tool_names")
+
+
+@pytest.mark.parametrize(
+    "names, fault",
+    [
+        (["write", "write"], "2 tools are called write"),
+        (["abort"], "the tool abort has the name of one that every session brings"),
+        (["report_step"], "the tool report_step has the name of one that every session brings"),
+    ],
+)
+def test_tools_of_which_one_would_hide_another_are_refused(tmp_path: Path, names: list[str], fault: str) -> None:
+    tools = [touch("x", tmp_path).model_copy(update={"name": name}) for name in names]
+    with pytest.raises(UsageError, match=fault):
+        agent(tmp_path, ScriptedModel(answer=honest()), tools=tools)

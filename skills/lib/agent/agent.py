@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,11 @@ from skills.lib.agent.interrupting import interruptible
 from skills.lib.agent.lease import lease
 from skills.lib.agent.settings import Settings
 from skills.lib.errors import LockstepError, RefusedError, UsageError
+from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import ENDED, FINISHED, Request, Run
 from skills.lib.record import Record
+from skills.lib.runtime.reporting import REPORT
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -52,7 +53,8 @@ class Agent:
     """Follows runs of one project with a model. Any number of threads may use it, each with runs of its own.
 
     ``model`` is a chat model of LangChain or ``provider:name``. ``tools`` are LangChain tools in place of Lockstep's
-    own; ``tool_names`` maps their names to those that steps use. Importing it loads no LangChain.
+    own; ``tool_names`` maps their names to those that steps use. Importing it loads no LangChain. Raises UsageError for
+    a project that is no folder, two tools of one name, and a name that every session uses itself.
     """
 
     def __init__(
@@ -72,8 +74,8 @@ class Agent:
         self.settings = settings or Settings()
         self._model, self._tools, self._base_url = model, tools, base_url
         self._names = dict(tool_names or {})
+        _check_names([tool.name for tool in tools or ()])
         self._cancelled: set[str] = set()
-        self._lock = threading.Lock()
 
     def start(
         self,
@@ -289,6 +291,18 @@ class Agent:
             if run is None or not (new or (run.ended and self._was_told(run.id))):
                 return key
         raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Raise UsageError for tools of which one would silently take the place of another."""
+    own = {*ESSENTIAL, REPORT}
+    for name in names:
+        if name in own:
+            raise UsageError(
+                f"the tool {name} has the name of one that every session brings", remedy="name it otherwise"
+            )
+        if names.count(name) > 1:
+            raise UsageError(f"{names.count(name)} tools are called {name}", remedy="give each a name of its own")
 
 
 class Shared(Record):
