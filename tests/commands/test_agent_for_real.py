@@ -16,7 +16,8 @@ import pytest
 
 from skills.lib.ledger import Ledger
 from tests.agent.sessions import filled, project
-from tests.agent.wires.servers import Asked, Reply, Said, serving
+from tests.agent.wires.protocols import Said
+from tests.agent.wires.servers import Asked, Reply, serving
 
 pytestmark = pytest.mark.slow
 

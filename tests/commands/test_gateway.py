@@ -114,7 +114,8 @@ def test_an_agent_names_no_other_project(cli: Command, files: Path, tmp_path: Pa
 
 def test_the_commands_are_listed_with_their_parameters(cli: Command, files: Path) -> None:
     shown = cli("gateway", "list")
-    assert "copy_file       source destination  Copy a file of up to 1 GB to another path, or into a folder.\n" in shown.out
+    copies = "copy_file       source destination  Copy a file of up to 1 GB to another path, or into a folder.\n"
+    assert copies in shown.out
     data = json.loads(cli("gateway", "list", "--json").out)
     assert data["trusted"] is True
     assert data["commands"][1]["command"] == "read_file"

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.agent.wires.servers import Asked, Reply, Said, Wire, serving
+from tests.agent.wires.protocols import Said
+from tests.agent.wires.servers import Asked, Reply, Wire, serving
 from tests.fixtures.skill import install
 
 ROOT = Path(__file__).resolve().parents[2]
