@@ -20,6 +20,7 @@ from skills.lib.agent.agent import Agent
 from skills.lib.agent.middleware import LockstepMiddleware
 from skills.lib.agent.prompt import Sections, estimated_tokens
 from skills.lib.agent.settings import Settings, Switches
+from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.runtime.reporting import REPORT
 from tests.agent.scripted import ScriptedModel, calling, report
 from tests.agent.sessions import project
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from benchmarks.options import Options
     from skills.lib.agent.following import Following
 
+# What every step offers.
+ALWAYS = (REPORT, *ESSENTIAL)
 # The steps of the skill, each with the tools that it names; a step's report has a field of its name.
 STEPS = {"collect": ("read", "search"), "judge": ("read",), "sum_up": ("read", "write")}
 # The tools of a general agent.
@@ -144,7 +147,7 @@ class Losing:
         return Seen(
             calls=len(calls),
             without_block=self.has_block.count(False),
-            hidden_offered=fmean(len({*call.tool_names} - {*STEPS[_step(call.tools)], REPORT}) for call in calls),
+            hidden_offered=fmean(len({*call.tool_names} - {*STEPS[_step(call.tools)], *ALWAYS}) for call in calls),
             tried=self.tried,
             ran=self.ran,
             of_tools=fmean(count_tokens_approximately([], tools=list(call.tools)) for call in calls),
@@ -170,7 +173,7 @@ class Losing:
 
     def _plan(self, offered: list[str]) -> list[str]:
         allowed = STEPS[self.step]
-        astray = [name for name in offered if name not in (*allowed, REPORT)][:1]
+        astray = [name for name in offered if name not in (*allowed, *ALWAYS)][:1]
         remembered = next((name for name in TOOLS if name not in offered), TOOLS[-1])
         self.tried += len([*astray, remembered])
         return [*[allowed[0]] * self.reads, *astray, remembered]
