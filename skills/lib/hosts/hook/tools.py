@@ -22,7 +22,6 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "opencode": ("grep", "glob", "list"),
         "qwen": ("grep_search", "search_file_content", "glob", "list_directory"),
         "gemini": ("grep_search", "search_file_content", "glob", "list_directory"),
-        "lockstep": ("search",),
     },
     "edit": {
         "claude": ("Edit", "MultiEdit", "NotebookEdit"),
@@ -127,6 +126,8 @@ def meanings(host: str, tool: str, given: Mapping[str, Any]) -> frozenset[str]:
             tool = tool.removeprefix(group)
     if tool == "apply_patch":
         return _patch(given)
+    if host == "lockstep" and tool in TABLE:  # our own agent calls its tools as steps do
+        return frozenset((tool,))
     if tool in ALSO:
         return frozenset((ALSO[tool],))
     known = frozenset(name for name, hosts in TABLE.items() if tool in hosts.get(host, ()))

@@ -30,6 +30,8 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "
 # at their seals alone. Roles are for hosts.
 _SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
 _LEFT_OUT = ("skills.lib.roles", "skills.lib.gateway_results", "skills.lib.shell_words")
+# For programs that call tools; no step needs them.
+_OF_AGENTS = ("skills.lib.blocks.for_tools", "skills.lib.runtime.reporting")
 # Of the package lockstep: what serves its names, and the way in if another package skills is nearer on the path.
 _FACADE = ("lockstep", "lockstep.bootstrap", "lockstep.library")
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
@@ -87,6 +89,8 @@ def _is_held(module: str) -> bool:
     below = module.removeprefix("skills.lib.")
     if below == module:
         return module in ("skills", "skills.bootstrap", "skills.lib", *_FACADE)
+    if module in _OF_AGENTS:
+        return False
     is_ground = "." not in below and not _package()[module].endswith("/__init__.py")
     return below.partition(".")[0] in ROOMS or module in _SEALS or (is_ground and module not in _LEFT_OUT)
 
