@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from skills.lib.gateway.processes import Ended
+
 # How many bytes a script is given on standard input, and how many characters one variable has.
 STDIN_LIMIT, VARIABLE_LIMIT = 10_000_000, 32_000
 
@@ -40,6 +42,20 @@ class GatewayResult(Record):
     is_cut: bool = False
     printed: int = 0
     seconds: float = 0.0
+
+    @staticmethod
+    def of(command: str, argv: Sequence[str], ended: Ended) -> GatewayResult:
+        """The result of a program that ended."""
+        return GatewayResult(
+            command=command,
+            argv=argv,
+            exit=ended.exit,
+            output=ended.output.decode("utf-8", "replace"),
+            errors=ended.errors.decode("utf-8", "replace"),
+            is_cut=ended.is_cut,
+            printed=ended.printed,
+            seconds=ended.seconds,
+        )
 
     @property
     def ok(self) -> bool:
@@ -157,16 +173,7 @@ class Gateway:
         if operation is not None:
             return self._operate(call)
         ended = processes.run(call.argv, call.folder, call.environment, call.setting.limits, call.stdin, self.project)
-        return GatewayResult(
-            command=name,
-            argv=call.argv,
-            exit=ended.exit,
-            output=ended.output.decode("utf-8", "replace"),
-            errors=ended.errors.decode("utf-8", "replace"),
-            is_cut=ended.is_cut,
-            printed=ended.printed,
-            seconds=ended.seconds,
-        )
+        return GatewayResult.of(name, call.argv, ended)
 
     def run_python(
         self,
