@@ -61,7 +61,7 @@ class Following:
         self.runner, self.workflow, self.run = runner, workflow, run
         self.activity, self.settings = activity, settings
         self.limits = Limits(activity, settings, run)
-        self._names, self._commands_of, self._guarding = names, commands_of, guarding
+        self._names, self._commands_of, self._guarding = dict(names or {}), commands_of, guarding
         self.is_cancelled = is_cancelled
 
     def peek(self) -> Peek:
@@ -96,9 +96,11 @@ class Following:
 
     def note(self, kind: str, data: Mapping[str, Any], turn: int | None = None) -> int:
         """Record that something happened now; the id of its row."""
+        ledger = self.runner.ledger
         if turn is None:
-            turn = self.peek().run.turn
-        return self.activity.note(self.run, turn, history.last(self.runner.ledger.database), kind, data)
+            run = ledger.run(self.run)
+            turn = run.turn if run is not None else 0
+        return self.activity.note(self.run, turn, history.last(ledger.database), kind, data)
 
     def task(self) -> str:
         """What the run is for, as it was given; "" for a sub-agent's, whose block says it."""
@@ -175,7 +177,7 @@ class Following:
         if not why:
             why, kind = self.limits.too_often(tool, plain(arguments), peek.run.turn), "limit"
         if not why and (guarding := self._guarding_of(tool)):
-            why, kind = guarding.check(offer.name_of(tool), arguments, key), "policy"
+            why, kind = guarding.check(self._names.get(tool, tool), arguments, key), "policy"
         if why:
             self.note("refused", {"key": key, "tool": tool, "by": kind, "why": why}, peek.run.turn)
             return Ended(f"Refused, nothing was done: {why}", False)
@@ -187,7 +189,7 @@ class Following:
         ended = Ended(readable(ended.text), ended.ok, ended.data)
         self._note_result(key, tool, ended)
         if guarding := self._guarding_of(tool):
-            guarding.learn(self._offer(self.peek()).name_of(tool), arguments, key, ended)
+            guarding.learn(self._names.get(tool, tool), arguments, key, ended)
         return ended
 
     def suspend_call(self, tool: str, key: str) -> None:
@@ -216,22 +218,23 @@ class Following:
             self.stop(f"The model ended its turn {told + 1} times at {peek.run.step} without reporting the step.")
             return ""
         text = (
-            f"The run is not done: it is at {peek.run.step}, step {self.workflow_number(peek)}. What you write counts "
+            f"The run is not done: it is at {peek.run.step}, step {_number(peek)}. What you write counts "
             f"only by {REPORT}. Do what the step still needs, then call {REPORT}."
         )
         self.note("sent-back", {"text": text, "times": told + 1}, peek.run.turn)
         return text
-
-    def workflow_number(self, peek: Peek) -> str:
-        """The step's number, as ``3 of 7``."""
-        element = peek.element
-        return f"{element.attributes['number']} of {element.attributes['of']}" if element is not None else "?"
 
 
 # Of the rows of a call the last says what became of it.
 _OF_CALLS = ("call", "result", "suspended")
 # Errors that are not the model's to mend: of the environment, a broken skill, a bug.
 _OURS = (4, 5, 70)
+
+
+def _number(peek: Peek) -> str:
+    """The number of the present step, as ``3 of 7``."""
+    assert peek.element is not None
+    return f"{peek.element.attributes['number']} of {peek.element.attributes['of']}"
 
 
 def _refusal(refusal: Any) -> str:
