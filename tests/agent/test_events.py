@@ -214,7 +214,7 @@ def test_a_follower_that_is_cut_200_times_loses_doubles_and_reorders_nothing(ses
     session.close()
     project = tmp_path / "project"
     writers = [forked(lambda half=half: write(project, half)) for half in (runs[:2], runs[2:])]  # type: ignore[misc]
-    chance = random.Random(12)
+    begun, chance = time.monotonic(), random.Random(12)
     had: list[Event] = []
     for _ in range(200):
         with Ledger(str(project / ".lockstep")) as ledger, Activity(path_in(str(project / ".lockstep"))) as activity:
@@ -225,6 +225,9 @@ def test_a_follower_that_is_cut_200_times_loses_doubles_and_reorders_nothing(ses
                     break
                 had.append(event)
         time.sleep(0.02)
+    with Ledger(str(project / ".lockstep")) as ledger:  # a busy machine writes slowly
+        while len(ledger.events_after(0, 100_000)) <= 200 and time.monotonic() < begun + 60:
+            time.sleep(0.05)
     (project / "stop").touch()
     assert [ended(writer) for writer in writers] == [0, 0]
     with Ledger(str(project / ".lockstep")) as ledger, Activity(path_in(str(project / ".lockstep"))) as activity:
@@ -236,4 +239,4 @@ def test_a_follower_that_is_cut_200_times_loses_doubles_and_reorders_nothing(ses
     assert had == whole
     assert len(whole) == noted + moved
     assert noted > 200
-    assert moved > 20
+    assert moved > 200

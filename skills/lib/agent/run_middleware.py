@@ -267,8 +267,7 @@ def _name_of(model: Any) -> str:
 
 
 def _text_of(message: Any) -> str:
-    text = message.text
-    return str(text() if callable(text) and not isinstance(text, str) else text)
+    return str(message.text)
 
 
 def _usage_of(message: AIMessage) -> dict[str, Any]:

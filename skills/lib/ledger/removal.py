@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skills.lib.errors import LedgerError, RefusedError
+from skills.lib.ledger import history
 from skills.lib.ledger.verification import OF_NO_RUN, contents_of, verify_run
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _remove(ledger: Ledger, run_ids: Sequence[Any], ended: bool) -> None:
     """
     database, removed = ledger.database, set(run_ids)
     with database.reading():
-        [(last,)] = database.rows("SELECT coalesce(max(seq), 0) FROM events")
+        last = history.last(database)
         kept = _referred(run for run in _readable(ledger, ended) if run.id not in removed)
     with database:
         for run_id in run_ids:

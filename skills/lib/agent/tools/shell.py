@@ -75,16 +75,7 @@ def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str],
     )
     if ended.exit is None and stopped():
         raise EnvironmentProblem("the command was ended: the session was stopped", remedy="look at what it did so far")
-    result = GatewayResult(
-        command="shell",
-        argv=parts[0].argv,
-        exit=ended.exit,
-        output=ended.output.decode("utf-8", "replace"),
-        errors=ended.errors.decode("utf-8", "replace"),
-        is_cut=ended.is_cut,
-        printed=ended.printed,
-        seconds=ended.seconds,
-    )
+    result = GatewayResult.of("shell", parts[0].argv, ended)
     return Result(result.text(), {"exit": result.exit, "output": result.output, "errors": result.errors})
 
 
