@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "docs" / "requirements.md"
 
-_ROW = re.compile(r"\| (?P<id>[A-Z]-\d\d) \| (?P<what>.+) \| (?P<waits>.*?) ?\|")
+_ROW = re.compile(r"\| (?P<id>[A-Z]-\d\d(?:\.\d)?) \| (?P<what>.+) \| (?P<waits>.*?) ?\|")
 # What makes a session partial: a row may then be without its tests for no fault of its own.
 _SELECTING = (
     "keyword",
