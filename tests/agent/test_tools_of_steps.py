@@ -49,6 +49,15 @@ def test_a_step_has_what_it_names_and_the_essential_tools() -> None:
 
 
 @pytest.mark.req("F-01")
+def test_a_step_names_a_tool_of_a_program_as_it_is() -> None:
+    offer = Offer(["read", "tool(lookup)"], {"lookup": "search"})
+    assert [name for name in ("read", "lookup", "search", "lookups") if offer.offers(name)] == ["read", "lookup"]
+    assert offer.why_not("lookup", {"word": "a"}) == ""
+    assert offer.missing(["read", "lookup"]) == []
+    assert offer.missing(["read"]) == ["tool(lookup)"]
+
+
+@pytest.mark.req("F-01")
 def test_a_step_that_names_none_has_all_but_those_that_start_skills() -> None:
     assert [name for name in ("write", "anything", "skill_loader", "abort") if Offer([]).offers(name)] == [
         "write",

@@ -62,14 +62,14 @@ class Offer:
             return True
         if not self.allowed:
             return self._undeclared == "all" and tool not in STARTERS and name not in STARTERS
-        return bool({tool, name} & {*self.allowed}) or (name == SHELL and bool(self._patterns()))
+        return bool({tool, name, f"tool({tool})"} & {*self.allowed}) or (name == SHELL and bool(self._patterns()))
 
     def why_not(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """Why the step does not admit a call; "" if it does."""
         if not self.offers(tool):
             return f"this step does not allow {tool}. It allows: {', '.join(self.allowed) or 'no tool'}"
         name, patterns = self.name_of(tool), self._patterns()
-        if name != SHELL or not patterns or {tool, SHELL} & {*self.allowed}:
+        if name != SHELL or not patterns or {tool, SHELL, f"tool({tool})"} & {*self.allowed}:
             return ""
         line = arguments.get("command")
         commands = self._commands_of(line) if isinstance(line, str) else []
@@ -79,7 +79,7 @@ class Offer:
 
     def missing(self, tools: Sequence[str]) -> list[str]:
         """The tools that the step names, that none of these is, and that a session does not bring itself."""
-        have = {*tools, *map(self.name_of, tools), *BY_SESSION}
+        have = {*tools, *map(self.name_of, tools), *[f"tool({tool})" for tool in tools], *BY_SESSION}
         return [name for name in self.allowed if name.partition("(")[0] not in have and name not in have]
 
     def _patterns(self) -> list[str]:

@@ -50,10 +50,19 @@ def check_policy(name: str, where: str) -> None:
 
 
 def check_tool(tool: str, names: Sequence[str], where: str) -> None:
-    """Raise ValueError unless a tool that none of the names is, is a command of a shell or a tool of an MCP server."""
-    if not _is_shell_rule(tool) and not _is_mcp_tool(tool):
-        valid = f"{', '.join(names)}, shell(PROGRAM), shell(PROGRAM SUBCOMMAND), mcp(SERVER.TOOL)"
+    """Raise ValueError unless a tool that none of the names is, is a shell's command, an MCP server's, or named so."""
+    own = _name_of_own_tool(tool)
+    if own in names:
+        raise ValueError(f"{where} tools: {tool!r} is a tool that every host has: write {own!r}")
+    if not own and not _is_shell_rule(tool) and not _is_mcp_tool(tool):
+        valid = f"{', '.join(names)}, shell(PROGRAM), shell(PROGRAM SUBCOMMAND), mcp(SERVER.TOOL), tool(NAME)"
         raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {valid}")
+
+
+def _name_of_own_tool(tool: str) -> str:
+    """The name in ``tool(NAME)``, which is a tool of the program that runs the agent; empty for another tool."""
+    name = tool[len("tool(") : -1] if tool.startswith("tool(") and tool.endswith(")") else ""
+    return name if name.isascii() and name.replace("-", "_").replace(".", "_").isidentifier() else ""
 
 
 def _is_shell_rule(tool: str) -> bool:

@@ -51,8 +51,9 @@ class StepDef(Record):
     ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
     ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
-    (TOOLS; ``shell(git push)`` is that command alone, ``mcp(github.get_issue)`` that tool of an MCP server): a host's
-    hook, if installed, denies all others; none named allows all. ``allow`` waives a finding of a validation rule on
+    (TOOLS; ``shell(git push)`` is that command alone, ``mcp(github.get_issue)`` that tool of an MCP server,
+    ``tool(lookup)`` one of the program that runs the agent): a host's hook, if installed, denies all others; none named
+    allows all. ``allow`` waives a finding of a validation rule on
     this step, with the reason: by the rule's name, or as ``rule:value`` if the rule can find several things at one
     step. ``fresh`` asks the program that runs an agent to give the step a conversation of its own, and ``model``
     names the model for it; a printed block has neither.

@@ -142,7 +142,9 @@ def test_gemini_cuts_the_middle_of_a_long_name() -> None:
     assert tools.is_mcp_call(long, "claude", f"mcp__server__{'a' * 40}{'b' * 40}")
 
 
-@pytest.mark.parametrize("tool", ["shell(git push)", "shell(git)", "mcp(github.get_issue)", "mcp(a-b.c/d.e)"])
+@pytest.mark.parametrize(
+    "tool", ["shell(git push)", "shell(git)", "mcp(github.get_issue)", "mcp(a-b.c/d)", "tool(look-up.2)"]
+)
 def test_a_step_and_the_hook_know_the_same_names(tool: str) -> None:
     assert StepDef("a", "A", next={Outcome.OK: None}, tools=[tool]).tools == (tool,)
     assert tools.is_name(tool)
@@ -164,12 +166,29 @@ def test_a_step_and_the_hook_know_the_same_names(tool: str) -> None:
         "mcp(a.b;c)",
         "mcp()",
         "git push",
+        "lookup",
+        "tool()",
+        "tool(a b)",
+        "tool(2a)",
+        "tool(a",
     ],
 )
 def test_a_name_of_no_tool_is_refused(tool: str) -> None:
     with pytest.raises(ValueError, match=r"is not a tool: use one of .*mcp\(SERVER.TOOL\)"):
         StepDef("a", "A", next={Outcome.OK: None}, tools=[tool])
     assert not tools.is_name(tool)
+
+
+def test_a_tool_that_every_host_has_is_named_by_itself() -> None:
+    with pytest.raises(ValueError, match=r"'tool\(shell\)' is a tool that every host has: write 'shell'"):
+        StepDef("a", "A", next={Outcome.OK: None}, tools=["tool(shell)"])
+
+
+def test_a_step_allows_a_tool_of_another_program_by_its_exact_name() -> None:
+    allowed = ["read", "tool(lookup)"]
+    assert tools.allows(allowed, "opencode", "lookup", {})
+    assert not tools.allows(allowed, "opencode", "lookup2", {})
+    assert not tools.allows(["tool(run_shell_command)"], "gemini", "run_shell_command", {"command": "ls"})
 
 
 def test_the_table_has_every_canonical_name_on_every_host() -> None:

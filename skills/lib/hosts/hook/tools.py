@@ -173,12 +173,14 @@ def shell_of(host: str, tool: str) -> str:
 
 
 def is_name(tool: str) -> bool:
-    """True if a step may name a tool so: by a canonical name, ``shell(PROGRAM …)`` or ``mcp(SERVER.TOOL)``."""
+    """True if a step may name a tool so: canonically, or by shell(PROGRAM …), mcp(SERVER.TOOL) or tool(NAME)."""
     from skills.lib.shell_words import OPERATORS
 
     words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
     is_plain = words == " ".join(words.split()) and set(words).isdisjoint("\t'\"" + "".join(OPERATORS))
-    return tool in TABLE or (bool(words) and is_plain) or bool(_mcp(tool))
+    own = tool[len("tool(") : -1] if tool.startswith("tool(") and tool.endswith(")") else ""
+    is_own = own.isascii() and own.replace("-", "_").replace(".", "_").isidentifier()
+    return tool in TABLE or (bool(words) and is_plain) or is_own or bool(_mcp(tool))
 
 
 def is_mcp_call(name: str, host: str, tool: str) -> bool:
@@ -226,6 +228,8 @@ def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any
         return True
     wanted = meanings(host, tool, given)
     if wanted and wanted <= frozenset(allowed):
+        return True
+    if not wanted and f"tool({tool})" in allowed:
         return True
     if any(name.startswith("mcp(") and is_mcp_call(name, host, tool) for name in allowed):
         return True

@@ -150,7 +150,7 @@ def missing_tool(graph: GraphView) -> Iterator[Problem]:
             if "agent" not in tools:
                 what = f"{step.id} dispatches sub-agents, and its tools are {allowed}"
                 yield Problem(what, why, 'add "agent" to the tools of the step', step=at, value="agent")
-        elif not any(tool in ("write", "edit") or tool.startswith(("shell", "mcp(")) for tool in tools):
+        elif not any(tool in ("write", "edit") or tool.startswith(("shell", "mcp(", "tool(")) for tool in tools):
             for path in _unwritten_files(graph, at, step):
                 what = f"{step.id} asks for the file {path}, and its tools are {allowed}: none of them writes"
                 yield Problem(what, why, 'add "write" to the tools of the step', step=at, value=path)

@@ -241,4 +241,6 @@ def _may_change(graph: GraphView, at: int) -> bool:
     if isinstance(step.handler, (Gate, Person)) or not any(text.strip() for text in step.actions):
         return False
     tools = graph.workflow.tools_of(step)
-    return not tools or any(tool in ("edit", "write", "agent") or tool.startswith(("shell", "mcp(")) for tool in tools)
+    return not tools or any(
+        tool in ("edit", "write", "agent") or tool.startswith(("shell", "mcp(", "tool(")) for tool in tools
+    )
