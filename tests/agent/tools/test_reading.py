@@ -64,13 +64,6 @@ def test_a_text_that_begins_as_an_image_does_is_text(session: Session) -> None:
     assert session.call("read", path="file") == "     1\tBM25 is a ranking\n"
 
 
-def test_a_text_in_another_encoding_is_shown_as_far_as_it_can_be(session: Session) -> None:
-    (session.project / "latin").write_bytes(b"caf\xe9\n")
-    assert session.call("read", path="latin") == (
-        "     1\tcaf\ufffd\n[latin is not UTF-8: a byte that cannot be read is shown as \ufffd]\n"
-    )
-
-
 def test_a_missing_file_a_folder_and_a_wrong_offset_are_told(session: Session) -> None:
     assert session.fault("read", path="src/b.py") == (
         "there is no 'src/b.py'; did you mean src/a.py?\n  try:   find it by search"

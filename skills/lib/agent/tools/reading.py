@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.agent.tools import workspace
+from skills.lib.agent.tools import encodings, workspace
 from skills.lib.agent.tools.tool import Result, Tool
 from skills.lib.errors import UsageError
 
@@ -33,8 +33,8 @@ _PRINTED = "read shows text files; a program that reads it may be run by shell"
 def tool(files: Workspace) -> Tool:
     """The tool ``read`` of a workspace."""
 
-    def read(path: str, offset: int = 1, limit: int = LINES) -> Result:
-        return _read(files, path, offset, limit)
+    def read(path: str, offset: int = 1, limit: int = LINES, encoding: str = encodings.UTF_8) -> Result:
+        return _read(files, path, offset, limit, encodings.canonical(encoding))
 
     return Tool(
         name="read",
@@ -45,6 +45,7 @@ def tool(files: Workspace) -> Tool:
             "path": {"type": "string", "description": "The file, relative to the project."},
             "offset": {"type": "integer", "minimum": 1, "description": "The first line that is shown; default 1."},
             "limit": {"type": "integer", "minimum": 1, "maximum": LINES, "description": "How many lines are shown."},
+            "encoding": {"type": "string", "description": "Such as latin-1, cp1252, utf-16; default utf-8."},
         },
         required=("path",),
         run=read,
@@ -65,21 +66,23 @@ def lines_of(text: str) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def require_text(data: bytes, name: str) -> None:
-    """UsageError if the content of a file is no text; it says what it is."""
+def require_text(data: bytes, name: str, encoding: str = encodings.UTF_8) -> None:
+    """UsageError if the content of a file is no text in an encoding; it says what it is."""
     image = next((what for begin, what in _IMAGES.items() if data.startswith(begin)), "")
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         image = "a WebP image"
-    if workspace.is_binary(data) or (image and not workspace.is_utf8(data)):
+    if (workspace.is_binary(data) and encoding not in encodings.WIDE) or (image and not workspace.is_utf8(data)):
+        if marked := encodings.marked(data):
+            raise UsageError(f"{name} is not {encoding}", remedy=f'read it with encoding="{marked}"')
         raise UsageError(f"{name} is {image or 'binary'}, {len(data):,} bytes", valid="a text file", remedy=_PRINTED)
 
 
-def _read(files: Workspace, given: str, offset: int, limit: int) -> Result:
+def _read(files: Workspace, given: str, offset: int, limit: int, encoding: str) -> Result:
     path = files.to_read(given)
     name = files.name(path)
     data = workspace.content(path, name)
-    require_text(data, name)
-    lines = lines_of(data.decode("utf-8", "replace"))
+    require_text(data, name, encoding)
+    lines = lines_of(encodings.decoded(data, encoding, name))
     if offset > max(len(lines), 1):
         raise UsageError(
             f"{name} has {workspace.counted(len(lines), 'line')}", valid=f"an offset of 1 to {max(len(lines), 1):,}"
@@ -90,8 +93,9 @@ def _read(files: Workspace, given: str, offset: int, limit: int) -> Result:
         if size > LONGEST:
             break
         last += 1
-    files.note_shown(path, data, offset, last)
-    notes = "" if workspace.is_utf8(data) else f"[{name} is not UTF-8: a byte that cannot be read is shown as \ufffd]\n"
+    files.note_shown(path, data, offset, last if last < len(lines) else workspace.count_of_lines(data))
+    is_read_so = encoding != encodings.UTF_8 and not workspace.is_utf8(data)
+    notes = f"[read as {encoding}; what write writes is UTF-8]\n" if is_read_so else ""
     if not lines:
         notes = f"[{name} is empty]\n"
     elif last < len(lines):
