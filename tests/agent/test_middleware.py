@@ -10,6 +10,8 @@ import pytest
 from langchain.agents import create_agent
 
 from skills.lib.agent import LockstepMiddleware
+from skills.lib.agent.lease import lease
+from skills.lib.errors import RefusedError
 from tests.agent.scripted import ScriptedModel, calling, in_turn
 from tests.agent.sessions import agent, honest, project
 
@@ -43,3 +45,17 @@ def test_a_model_in_an_agent_of_langchain_can_give_up(tmp_path: Path) -> None:
     present = middleware.following.present()
     middleware.close()
     assert (present.peek.run.status, present.ends) == ("open", "The session ends: nothing is left to try")
+
+
+def test_nobody_else_drives_the_run_or_a_sub_agents_until_the_middleware_is_closed(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "brood")
+    host = agent(folder, ScriptedModel(answer=honest(VALUES)))
+    run = host.start("brood", "look at all")
+    with LockstepMiddleware(run, str(folder)):
+        with pytest.raises(RefusedError, match=f"another session drives run {run} "):
+            host.advance(run)
+        with pytest.raises(RefusedError, match="another session drives run"):
+            LockstepMiddleware(run, str(folder))
+        with pytest.raises(RefusedError, match="another session drives run"), lease(host.home, f"{run}.1"):
+            pass
+    assert host.advance(run).status == "done"

@@ -112,13 +112,17 @@ class Agent:
     def advance(self, run: str) -> SessionResult:
         """Follow a run until it ends, waits for a person, or the session stops; the same call goes on after a crash.
 
-        Raises RefusedError if another session drives the run.
+        Raises RefusedError if another session drives the run, or the run that it is a sub-agent's of.
         """
         run = runs.known(self.project, run).id
         with lease(self.home, run):
-            self._cancelled.discard(run)  # not before: a session that was cancelled may have the lease still
-            with self._session() as session, interruptible(lambda: self._cancelled.add(run)):
-                ended = session(run)
+            return self.drive(run)
+
+    def drive(self, run: str) -> SessionResult:
+        """As ``advance``, for who has the lease of the run."""
+        self._cancelled.discard(run)  # not before: a session that was cancelled may have the lease still
+        with self._session() as session, interruptible(lambda: self._cancelled.add(run)):
+            ended = session(run)
         if ended.status in ENDED:
             with self._activity() as activity:
                 activity.note(run, 0, 0, "told", {"status": ended.status})

@@ -12,7 +12,7 @@ from skills.lib.errors import RefusedError
 
 @contextmanager
 def lease(home: str, run: str) -> Iterator[None]:
-    """Hold the lease of a run, and so of its sub-agents'. Raises RefusedError if another session has it."""
+    """Hold the lease of a run and of its sub-agents', which is one. Raises RefusedError if another session has it."""
     from filelock import FileLock, Timeout  # of the extra
 
     folder = os.path.join(home, "agent", "leases")
@@ -20,12 +20,13 @@ def lease(home: str, run: str) -> Iterator[None]:
     if link:
         raise RefusedError(f"{link} is a link: nothing is written through it", remedy="remove it")
     os.makedirs(folder, 0o700, exist_ok=True)
-    lock = FileLock(os.path.join(folder, f"{run}.lock"), mode=0o600, thread_local=False, is_singleton=False)
+    root, _, _ = run.partition(".")
+    lock = FileLock(os.path.join(folder, f"{root}.lock"), mode=0o600, thread_local=False, is_singleton=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        what = f"another session drives run {run} at this moment"
-        raise RefusedError(what, remedy=f"wait for it, or look on: lockstep trace {run}") from None
+        what = f"another session drives run {root} at this moment"
+        raise RefusedError(what, remedy=f"wait for it, or look on: lockstep trace {root}") from None
     try:
         yield
     finally:
