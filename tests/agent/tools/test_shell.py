@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.agent.tools import supervisor
 from skills.lib.agent.tools.command_lines import read_line
 from skills.lib.errors import UsageError
 from tests.agent.tools.conftest import Session, is_alive
@@ -304,3 +306,22 @@ def test_hostile_names_reach_a_program_as_they_are(session: Session) -> None:
 def test_a_redirection_does_not_wait_for_a_fifo(session: Session) -> None:
     os.mkfifo(session.project / "fifo")
     assert run(session, "echo a > fifo")[0] == 126
+
+
+LOOKS_ALWAYS = """
+import os, runpy, signal, sys
+
+found = runpy.run_path(sys.argv[1])
+found["main"].__globals__["EVERY"] = 0.0002
+sys.exit(found["main"]())
+"""
+
+
+def test_a_look_for_the_caller_does_not_end_a_command_that_is_over() -> None:
+    """The handler of a timer is gone while Python ends: a timer that still ran ended it with the signal."""
+    program = shutil.which("true") or ""
+    about = {"caller": os.getpid(), "strays": "", "parts": [{"argv": ["true"], "program": program, "redirections": []}]}
+    given = json.dumps(about).encode()
+    words = [sys.executable, "-I", "-S", "-c", LOOKS_ALWAYS, str(supervisor.__file__)]
+    codes = [subprocess.run(words, input=given, timeout=30, check=False).returncode for _ in range(5)]
+    assert codes == [0, 0, 0, 0, 0]

@@ -33,7 +33,8 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
 
     def shell(command: str, timeout: int = 0, *, stopped: Callable[[], bool]) -> Result:
         given = Limits(**{**limits.fields(), "seconds": timeout or limits.seconds})  # type: ignore[arg-type]
-        return _run(files, command, given, inherit, stopped)
+        result = run(files, command, given, inherit, stopped)
+        return Result(result.text(), {"exit": result.exit, "output": result.output, "errors": result.errors})
 
     return Tool(
         name="shell",
@@ -56,7 +57,10 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
     )
 
 
-def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str], stopped: Callable[[], bool]) -> Result:
+def run(
+    files: Workspace, command: str, limits: Limits, inherit: Sequence[str], stopped: Callable[[], bool]
+) -> GatewayResult:
+    """Run a command line. Raises UsageError for what only a shell could run, EnvironmentProblem if it is stopped."""
     parts = command_lines.read_line(command, files.project)
     about = {
         "caller": os.getpid(),
@@ -75,8 +79,7 @@ def _run(files: Workspace, command: str, limits: Limits, inherit: Sequence[str],
     )
     if ended.exit is None and stopped():
         raise EnvironmentProblem("the command was ended: the session was stopped", remedy="look at what it did so far")
-    result = GatewayResult.of("shell", parts[0].argv, ended)
-    return Result(result.text(), {"exit": result.exit, "output": result.output, "errors": result.errors})
+    return GatewayResult.of("shell", parts[0].argv, ended)
 
 
 def _prepared(files: Workspace, part: Part) -> dict[str, Any]:

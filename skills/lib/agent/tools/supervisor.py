@@ -44,6 +44,8 @@ def main() -> int:
     for part, code in zip(about["parts"][:-1], codes, strict=False):
         if code not in (0, 128 + signal.SIGPIPE):
             sys.stderr.write(f"[{part['argv'][0]} before the pipe: exit {code}]\n")
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)  # Python takes its handler away before it has ended
     return codes[-1]
 
 
