@@ -6,6 +6,7 @@ request a line as JSON, standard output one answer a line.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -20,7 +21,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 import skills.lib.agent.session  # noqa: F401  imported before any session forks
-from skills.lib.agent.activity import Activity
+from skills.lib import paths
+from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.settings import Settings
 from skills.lib.ledger import Ledger
@@ -88,6 +90,8 @@ def forked(work: Callable[[], object], kill_after: float | None = None) -> int:
 
             traceback.print_exception(error, file=sys.stderr)
             os._exit(1)
+    with contextlib.suppress(OSError):  # the child does it too: whoever is first
+        os.setpgid(child, child)
     end = time.monotonic() + (kill_after if kill_after is not None else LONGEST)
     while time.monotonic() < end:
         ended, status = os.waitpid(child, os.WNOHANG)
@@ -120,6 +124,16 @@ def killed_at(point: int, after: bool, project: str, skill: str) -> None:
     os._exit(0 if status == "done" else 3)
 
 
+def was_told(project: str) -> bool:
+    """True if a session came to the end of its run and said so; it may have been killed just then."""
+    home = paths.home(project)
+    ledger = Ledger.existing(home)
+    if ledger is None:
+        return False
+    with ledger, Activity(path_in(home)) as activity:
+        return any(activity.count(event.run, kind="told") for event in ledger.events_after(0, 1))
+
+
 def serve(request: dict[str, Any]) -> dict[str, Any]:
     """Carry out one request: a kill at a write, or kills at random moments, and then the run to its end."""
     project, skill = request["project"], request["skill"]
@@ -129,9 +143,9 @@ def serve(request: dict[str, Any]) -> dict[str, Any]:
     chance = random.Random(request.get("seed", 0))
     for _ in range(request.get("kills", 0)):
         codes.append(forked(lambda: follow(project, skill), chance.uniform(0.02, request.get("longest", 1.5))))
-        if codes[-1] == 0:
-            break
-    if codes[-1:] != [0]:  # the same call would be for another run
+        if codes[-1] == 0 or was_told(project):
+            return {"codes": [*codes, 0]}  # the same call would be for another run
+    if codes[-1:] != [0]:
         codes.append(forked(lambda: os._exit(0 if follow(project, skill) == "done" else 3)))
     return {"codes": codes}
 

@@ -142,4 +142,5 @@ def test_kills_at_any_moment_lose_and_double_nothing(
         assert set(codes) <= {0, KILLED}
         check(place, skill, expected, kills=codes.count(KILLED))
         kills += codes.count(KILLED)
+    print(f"{kills} SIGKILLs over {seed + 1} runs of {skill}")  # pytest -rP shows it: docs/benchmarks.md quotes it
     assert kills > 0

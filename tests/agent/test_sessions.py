@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 
-from tests.agent.scripted import ScriptedModel, calling, in_turn, report
+from tests.agent.scripted import Answer, ScriptedModel, calling, in_turn, report
 from tests.agent.sessions import agent, honest, project, touch
 
 
@@ -164,6 +165,23 @@ def test_the_budget_of_a_step_stops_the_session_and_not_the_run(tmp_path: Path) 
     ended = host.advance(run)
     assert (ended.status, len(model.calls)) == ("stopped", 4)
     assert ended.reason == "4 model calls were made in this step, which is all that max_iterations allows."
+
+
+def test_a_graph_that_leads_back_for_ever_stops_the_session(tmp_path: Path) -> None:
+    """Sub-agents that never report are given up, and their step leads back to where they come from."""
+    folder = project(tmp_path / "p", "brood")
+    walks = honest({"targets": ["a"], "summary": "seen"})
+
+    def answer(messages: list[BaseMessage], tools: list[dict[str, Any]]) -> Answer:
+        run = messages[0].text.partition(' run="')[2].partition('"')[0]
+        return calling(("todoread", {})) if "." in run else walks(messages, tools)
+
+    model = ScriptedModel(answer=answer)
+    host = agent(folder, model, max_iterations=2, max_model_calls=10)
+    ended = host.advance(host.start("brood"))
+    assert ended.reason == "10 model calls were made in this session, which is all that max_model_calls allows."
+    own = [call for call in model.calls if f'run="{ended.run}"' in call.system]
+    assert len(own) == 10
 
 
 def test_importing_the_agent_loads_no_framework() -> None:

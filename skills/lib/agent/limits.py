@@ -38,15 +38,21 @@ class Limits:
         return str(rows[-1].data["reason"]) if rows else ""
 
     def spent(self, turn: int) -> str:
-        """Why no further model call is made in this entry of the step; "" if one may be."""
-        most = self._settings.max_iterations
-        if self.calls(turn) < most:
-            return ""
-        return f"{most} model calls were made in this step, which is all that max_iterations allows."
+        """Why no further model call is made in this entry of the step, or in this session; "" if one may be."""
+        step, session = self._settings.max_iterations, self._settings.max_model_calls
+        if self.calls(turn) >= step:
+            return f"{step} model calls were made in this step, which is all that max_iterations allows."
+        if self._in_session() >= session:
+            return f"{session} model calls were made in this session, which is all that max_model_calls allows."
+        return ""
 
     def calls(self, turn: int) -> int:
         """How many model calls were begun in this entry of the step."""
         return len(self._rows(turn=turn, kind="model"))
+
+    def _in_session(self) -> int:
+        count = self._activity.count
+        return count(self._run, kind="model") - count(self._run, kind="model", until=self.begun)
 
     def early_ends(self, turn: int) -> int:
         """How often a model was sent back in this entry of the step."""

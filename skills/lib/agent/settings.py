@@ -29,13 +29,15 @@ class Switches(Record):
 class Settings(Record):
     """The limits of a session.
 
-    ``max_iterations`` counts model calls per entry of a step, ``early_ends`` how often an early end is sent back,
-    ``tool_failures`` failed calls of one tool with the same arguments. ``context_tokens`` is the budget of one model
-    call: its system prompt, its messages and its tools. ``undeclared`` says which tools a step has that names none: all
-    but those that start skills (``all``), or ``essential`` ones alone.
+    ``max_iterations`` counts model calls per entry of a step, ``max_model_calls`` those of a session over all steps
+    of its run (a graph may lead back for ever; sub-agents count their own), ``early_ends`` how often an early end is
+    sent back, ``tool_failures`` failed calls of one tool with the same arguments. ``context_tokens`` is the budget of
+    one model call: its system prompt, its messages and its tools. ``undeclared`` says which tools a step has that
+    names none: all but those that start skills (``all``), or ``essential`` ones alone.
     """
 
     max_iterations: int = 15
+    max_model_calls: int = 1_000
     early_ends: int = 3
     tool_failures: int = 3
     context_tokens: int = 100_000
@@ -43,7 +45,7 @@ class Settings(Record):
     undeclared: str = "all"
 
     def _check(self) -> None:
-        for name in ("max_iterations", "early_ends", "tool_failures", "context_tokens"):
+        for name in ("max_iterations", "max_model_calls", "early_ends", "tool_failures", "context_tokens"):
             check_count(getattr(self, name), f"{self._label} {name}")
         if self.undeclared not in ("all", "essential"):
             raise ValueError(f"{self._label} undeclared: {self.undeclared!r:.40} is neither all nor essential")
