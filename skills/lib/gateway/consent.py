@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import compact_json, files, paths, status_files, user_key
-from skills.lib.errors import EnvironmentProblem
+from skills.lib import consents, files, paths
 from skills.lib.gateway.fields import GatewayFileError
 from skills.lib.gateway.places import GATEWAY_FILE
 from skills.lib.gateway.reading import FILE_LIMIT
@@ -33,42 +32,20 @@ def read(project: str) -> bytes | None:
 
 def is_given(project: str, data: bytes) -> bool:
     """True if a person has consented to this content of this project's file."""
-    about = _about(project, data)
-    try:
-        found = compact_json.loads(files.read(_path(project, data), 10_000).decode())
-    except (OSError, ValueError):
-        return False
-    signature = status_files.signature(about)
-    return bool(signature) and found == {**about, "signature": signature}
+    return consents.is_given(FOLDER, _about(project, data))
 
 
 def give(project: str, data: bytes) -> None:
     """Keep a person's consent. Raises EnvironmentProblem if it cannot be kept."""
-    user_key.make()
-    about = _about(project, data)
-    signature = status_files.signature(about)
-    path = _path(project, data)
-    try:
-        if not signature:
-            raise PermissionError(0, "no key can be kept", paths.state())
-        files.write(path, compact_json.dumps({**about, "signature": signature}).encode())
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"the consent cannot be kept in {os.path.dirname(path)}: {error.strerror or error}",
-            remedy="LOCKSTEP_STATE names a folder that can be written",
-        ) from error
+    consents.give(FOLDER, _about(project, data))
 
 
 def withdraw(project: str, data: bytes) -> None:
     """Forget a consent."""
-    files.remove(_path(project, data))
+    consents.withdraw(FOLDER, _about(project, data))
 
 
 def _about(project: str, data: bytes) -> dict[str, str]:
     from hashlib import sha256
 
     return {"project": os.path.realpath(project), "digest": sha256(data).hexdigest()}
-
-
-def _path(project: str, data: bytes) -> str:
-    return os.path.join(paths.state(), FOLDER, compact_json.digest(_about(project, data)))
