@@ -123,6 +123,11 @@ class Activity:
         where, values = _of(run, turn, kind)
         return list(self._read(f"{where} AND id>? AND instr(data,?) ORDER BY id", (*values, after, holding)))
 
+    def rows_of_all(self, run: str, kind: str) -> list[Row]:
+        """What happened of one kind in a run and in its sub-agents' runs, in order."""
+        where = "(run=? OR substr(run,1,?)=?) AND kind=? ORDER BY id"
+        return list(self._read(where, (run, len(run) + 1, f"{run}.", kind)))
+
     def count(self, run: str, *, turn: int | None = None, kind: str | None = None, until: int = _LARGEST) -> int:
         """How many rows ``rows`` has, those up to the id ``until``."""
         where, values = _of(run, turn, kind)

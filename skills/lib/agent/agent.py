@@ -13,6 +13,7 @@ from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.interrupting import interruptible
 from skills.lib.agent.lease import lease
 from skills.lib.agent.settings import Settings
+from skills.lib.agent.tools import outputs
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.ledger import Ledger
@@ -36,7 +37,8 @@ class SessionResult(Record):
 
     ``status`` is ``done``, ``failed``, ``abandoned``, ``waiting`` (for a person: ``question``, and ``choices`` if only
     these are answers) or ``stopped`` (the session ended and the run did not: ``reason``). ``text`` says it in a
-    sentence; ``result`` has what the last step recorded.
+    sentence; ``result`` has what the last step recorded. ``outputs`` are the files of the project that the run made or
+    changed: the path, the size, the kind (such as ``HTML page``; "" for others) and ``new`` of each.
     """
 
     status: str
@@ -47,6 +49,7 @@ class SessionResult(Record):
     reason: str = ""
     text: str = ""
     result: Mapping[str, Any] = {}
+    outputs: Sequence[Mapping[str, Any]] = ()
 
 
 class Agent:
@@ -123,10 +126,11 @@ class Agent:
         self._cancelled.discard(run)  # not before: a session that was cancelled may have the lease still
         with self._session() as session, interruptible(lambda: self._cancelled.add(run)):
             ended = session(run)
-        if ended.status in ENDED:
-            with self._activity() as activity:
+        with self._activity() as activity:
+            if ended.status in ENDED:
                 activity.note(run, 0, 0, "told", {"status": ended.status})
-        return ended
+            made = outputs.left(self.project, [row.data for row in activity.rows_of_all(run, "made")])
+        return SessionResult(**{**ended.fields(), "outputs": made})  # type: ignore[arg-type]
 
     async def aadvance(self, run: str) -> SessionResult:
         """As ``advance``, in a thread; if the task is cancelled, the session stops before its next model call."""

@@ -187,6 +187,8 @@ class Following:
     def end_call(self, tool: str, arguments: Mapping[str, Any], key: str, ended: Ended) -> Ended:
         """Note what a call came to that was carried out; the same as its model reads it."""
         ended = Ended(readable(ended.text), ended.ok, ended.data)
+        if made := ended.data.get("made"):
+            self.note("made", plain({"files": made, "key": key}))
         self._note_result(key, tool, ended)
         if guarding := self._guarding_of(tool):
             guarding.learn(self._names.get(tool, tool), arguments, key, ended)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skills.lib import compact_json
+from skills.lib.agent.tools import outputs
 from skills.lib.model.texts import counted, shortened
 
 if TYPE_CHECKING:
@@ -128,6 +129,10 @@ def of_row(row: Row, number: int, full: bool) -> str:
         return f"{tool} waits for somebody"
     if row.kind == "stopped":
         return f"Stopped: {_line(data.get('reason', ''))}"
+    if row.kind == "made":
+        return f"Files: {_line(outputs.sentence(data.get('files', ())))}"
+    if row.kind == "injection":
+        return f"{'Not run' if data.get('why') else 'Run'} for SKILL.md: {_line(data.get('command', ''))}"
     if row.kind == "moved-on":
         return "A new conversation begins; the run goes on where it was."
     return f"{row.kind}: {_line(compact_json.readable(data))}"

@@ -12,6 +12,7 @@ import click
 
 from skills.lib import compact_json, terminal
 from skills.lib.agent.events import BEGINNING
+from skills.lib.agent.tools import outputs
 from skills.lib.commands.console import exits
 from skills.lib.commands.console.options import (
     checked_text,
@@ -22,6 +23,7 @@ from skills.lib.commands.console.options import (
 )
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.commands.queries.runs import command
+from skills.lib.commands.session import pages
 from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
 from skills.lib.commands.session.driving import Driving
 from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, UsageError
@@ -76,6 +78,7 @@ def agent() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON, then the outcome.")
 @click.option("--new", is_flag=True, help="Open a new run, even if one with this task goes on.")
+@click.option("--open", "opens", is_flag=True, help="At the end, open the HTML pages that the run made.")
 @click.option(
     "--max-iterations", type=click.IntRange(min=1), metavar="N", help="How many model calls one entry of a step takes."
 )
@@ -92,6 +95,7 @@ def run(
     detail: str | None,
     as_json: bool,
     new: bool,
+    opens: bool,
     max_iterations: int | None,
     project: str,
 ) -> int:
@@ -103,6 +107,8 @@ def run(
     Exit codes: 0 done, 6 a person is asked, 7 stopped before the run was done, 130 interrupted (the run stays).
     """
     terminal.forbid_lockstep_agent("an agent's session starts no other one")
+    if opens:
+        terminal.require_person("--open opens a browser for a person", "leave --open out")
     name, request = _what_to_do(skill, task, run_id, params, new)
     given = _parameters(params)
     _require_extra()
@@ -116,7 +122,10 @@ def run(
     found = run_id or opened.start(name, request, given, new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = command(project, "agent", "run", "--run", found, *map(str, options))
-    return _drive(screen, opened, found, display_for(screen, detail, as_json), goes_on, project)
+    code, outcome = _drive(screen, opened, found, display_for(screen, detail, as_json), goes_on, project)
+    if opens and outcome is not None:
+        pages.show(screen, project, outcome.outputs)
+    return code
 
 
 def _what_to_do(
@@ -171,9 +180,12 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def _drive(screen: Screen, opened: Agent, found: str, display: Display, goes_on: str, project: str) -> int:
-    """Drive the run and say where it was left; the exit code."""
+def _drive(
+    screen: Screen, opened: Agent, found: str, display: Display, goes_on: str, project: str
+) -> tuple[int, SessionResult | None]:
+    """Drive the run and say where it was left; the exit code, and the outcome if there is one."""
     driving = Driving(opened, found)
+    outcomes: list[SessionResult] = []
 
     def drive() -> int:
         try:
@@ -183,6 +195,7 @@ def _drive(screen: Screen, opened: Agent, found: str, display: Display, goes_on:
         except KeyboardInterrupt:
             screen.say(f"Interrupted. Run {found} stays where it is; this goes on with it:\n  {goes_on}")
             return INTERRUPTED
+        outcomes.append(outcome)
         code = _CODES.get(outcome.status, STOPPED)
         if isinstance(display, JsonLines):
             display.line({"type": "outcome", "exit": code, **outcome.fields()})
@@ -193,7 +206,7 @@ def _drive(screen: Screen, opened: Agent, found: str, display: Display, goes_on:
     code = exits.serve(drive)
     if driving.is_alive:  # it waits for a model or a tool, and would keep the process
         os._exit(code)
-    return code
+    return code, outcomes[0] if outcomes else None
 
 
 def _place(screen: Screen, opened: Agent, found: str, display: Display) -> str:
@@ -210,6 +223,8 @@ def _place(screen: Screen, opened: Agent, found: str, display: Display) -> str:
 def _say_outcome(screen: Screen, outcome: SessionResult, goes_on: str, project: str) -> None:
     """Print the result, or the question, and say beside it which command is next."""
     run_id = outcome.run
+    if outcome.outputs:
+        screen.say(one_line(f"Files: {outputs.sentence(outcome.outputs)}"))
     if outcome.status == "waiting":
         screen.print(outcome.question)
         if outcome.choices:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from skills.lib.agent.tools import command_lines, supervisor
+from skills.lib.agent.tools import command_lines, outputs, supervisor
 from skills.lib.agent.tools.command_lines import READ, SAME, Part
 from skills.lib.agent.tools.tool import Result, Tool
 from skills.lib.errors import EnvironmentProblem, UsageError
@@ -33,8 +33,12 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
 
     def shell(command: str, timeout: int = 0, *, stopped: Callable[[], bool]) -> Result:
         given = Limits(**{**limits.fields(), "seconds": timeout or limits.seconds})  # type: ignore[arg-type]
+        before = outputs.snapshot(files.project)
         result = run(files, command, given, inherit, stopped)
-        return Result(result.text(), {"exit": result.exit, "output": result.output, "errors": result.errors})
+        made = outputs.made(before, outputs.snapshot(files.project) if before is not None else None)
+        files_made = f"[{outputs.sentence(made)}]\n" if made else ""
+        data = {"exit": result.exit, "output": result.output, "errors": result.errors}
+        return Result(result.text() + files_made, {**data, "made": made[: outputs.RECORDED]} if made else data)
 
     return Tool(
         name="shell",

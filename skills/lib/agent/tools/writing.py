@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.agent.tools import workspace
+from skills.lib.agent.tools import outputs, workspace
 from skills.lib.agent.tools.nearest_text import nearest_text
 from skills.lib.agent.tools.reading import lines_of, numbered, require_text
 from skills.lib.agent.tools.tool import Result, Tool
@@ -62,9 +62,9 @@ def _write(files: Workspace, given: str, text: str) -> Result:
         if before and before != data:
             files.require_shown(path, before)
         _replace(files, path, data)
-    return Result(
-        f"{'replaced' if is_there else 'new'}: {name}, {workspace.counted(workspace.count_of_lines(data), 'line')}\n"
-    )
+    lines = workspace.counted(workspace.count_of_lines(data), "line")
+    made = outputs.one(os.path.relpath(path, files.project), len(data), not is_there)
+    return Result(f"{'replaced' if is_there else 'new'}: {name}, {lines}\n", {"made": [made]})
 
 
 def _edit(files: Workspace, given: str, old: str, new: str) -> Result:
