@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json, paths
-from skills.lib.agent import runs
+from skills.lib.agent import configuration, runs
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.interrupting import interruptible
 from skills.lib.agent.lease import lease
@@ -16,7 +16,7 @@ from skills.lib.agent.settings import Settings
 from skills.lib.agent.tools import outputs
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, keyed_id
 from skills.lib.model.run import ENDED, FINISHED, Request, Run
 from skills.lib.record import Record
 from skills.lib.runtime.reporting import REPORT
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from skills.lib.agent.events import Event
     from skills.lib.agent.following import Following
+    from skills.lib.model.steps import Workflow
+    from skills.lib.runtime.peeking import Peek
 
 # How often the same task may have been begun anew in one project.
 _MOST = 10_000
@@ -74,7 +76,8 @@ class Agent:
         if not os.path.isdir(self.project):
             raise UsageError(f"the project {self.project} is no folder")
         self.home = paths.home(self.project)
-        self.settings = settings or Settings()
+        self.configuration = configuration.load(self.project)
+        self.settings = settings or self.configuration.settings
         self._model, self._tools, self._base_url = model, tools, base_url
         self._names = dict(tool_names or {})
         _check_names([tool.name for tool in tools or ()])
@@ -98,6 +101,7 @@ class Agent:
             runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
             given = runs.parameters(workflow, request, dict(parameters or {}))
             key = self._key(workflow.name, request, given, new)
+            self._admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
             response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
             if response.exit_code or response.run is None:
                 why = response.refusal.why if response.refusal else "the run was not opened"
@@ -111,6 +115,16 @@ class Agent:
             return response.run.id
         finally:
             runner.close()
+
+    def _admit(self, workflow: Workflow, key: str, folder: str) -> None:
+        """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
+        from skills.lib.agent import budgeting
+        from skills.lib.agent.model_choice import ModelChoice, of_skill
+
+        if runs.of_key(self.project, key) is None:
+            choice = ModelChoice(self._model, self._base_url, self.configuration)
+            budgeting.require_priced(self.configuration, choice.names(workflow, of_skill(folder)))
+            budgeting.require_start(self.configuration, self.home, keyed_id(key), workflow.name)
 
     def advance(self, run: str) -> SessionResult:
         """Follow a run until it ends, waits for a person, or the session stops; the same call goes on after a crash.
@@ -191,14 +205,14 @@ class Agent:
     @contextmanager
     def _session(self) -> Iterator[Callable[[str], SessionResult]]:
         """What follows one run, with all that its sub-agents' sessions share."""
-        from skills.lib.agent import models  # of the extra
         from skills.lib.agent.conversations import Conversations
+        from skills.lib.agent.model_choice import ModelChoice  # of the extra
 
-        model = models.chat_model(self._model, self._base_url)
+        choice = ModelChoice(self._model, self._base_url, self.configuration)
         conversations = Conversations(self.home)
         try:
             with self._activity() as activity:
-                shared = Shared(activity, conversations, model)
+                shared = Shared(activity, conversations, choice)
                 yield lambda run: self._followed(run, shared, self.settings)
         finally:
             conversations.close()
@@ -225,7 +239,7 @@ class Agent:
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:
         """Follow one run, and the sub-agents of its steps by the same model."""
-        from skills.lib.agent import models  # of the extra
+        from skills.lib.agent import model_choice, models  # of the extra
         from skills.lib.agent.session import Session
 
         following = self.following(run, shared.activity, settings)
@@ -235,8 +249,13 @@ class Agent:
             return ended.reason if ended.status == "stopped" else ""
 
         try:
-            model = models.cancellable(shared.model, following.is_cancelled)
-            session = Session(following, model, self._tools_of(following), shared.conversations, child)
+            wanted = model_choice.of_skill(os.path.dirname(os.path.dirname(following.runner.command_line.script)))
+
+            def model_of(peek: Peek) -> BaseChatModel:
+                model = shared.choice.of_step(peek.run, peek.step, wanted)
+                return models.cancellable(model, following.is_cancelled)
+
+            session = Session(following, model_of, self._tools_of(following), shared.conversations, child)
             try:
                 session.follow()
             except Exception as error:
@@ -251,6 +270,7 @@ class Agent:
 
     def following(self, run: str, activity: Activity, settings: Settings | None = None) -> Following:
         """A run as a session follows it; a sub-agent's begins. The caller closes its runner."""
+        from skills.lib.agent.budgeting import Budget
         from skills.lib.agent.following import Following
         from skills.lib.agent.guarding import Guarding
 
@@ -263,7 +283,7 @@ class Agent:
         except BaseException:
             runner.close()
             raise
-        return Following(
+        following = Following(
             runner,
             workflow,
             run,
@@ -274,6 +294,8 @@ class Agent:
             guarding=Guarding(self.project, run),
             is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
         )
+        following.budget = Budget(self.configuration, self.home, run, lambda data: following.note("budget", data))
+        return following
 
     def _commands(self, line: str) -> list[Sequence[str]]:
         """The commands of a line, as a step's patterns judge them; none if it writes a file or cannot be read."""
@@ -318,7 +340,7 @@ class Shared(Record):
 
     activity: Any
     conversations: Any
-    model: Any
+    choice: Any
 
 
 def _result_of(following: Following) -> SessionResult:

@@ -20,13 +20,15 @@ AT_ONCE = 4
 def run(following: Following, session: Callable[[str], str]) -> None:
     """Run the sub-agents of the present step that have not ended; ``session`` follows one and says why it stopped.
 
-    One whose session stopped is given up with that reason: the step then goes on without it.
+    One whose session stopped is given up with that reason: the step then goes on without it. At a budget that is spent
+    the step does not go on, and so none is given up.
     """
     waiting = [child["id"] for child in following.peek().children if child["status"] in _OPEN]
     with ThreadPoolExecutor(following.runner.max_parallel() or AT_ONCE, "lockstep-child") as pool:
         stopped = dict(zip(waiting, pool.map(session, waiting), strict=True))
+    is_spent = bool(following.budget and following.budget.spent())
     for child, reason in stopped.items():
-        if reason:
+        if reason and not is_spent:
             _give_up(following, child, reason)
 
 

@@ -200,6 +200,7 @@ KEYS = (
     Key("agent.max_retries_per_tool", COUNT, BOTH, "failed calls of one tool with the same arguments", 3),
     Key("agent.timeout_per_iteration", TIME, BOTH, "how long a model call, and each tool call of it, may take"),
     Key("agent.enable_error_recovery", SWITCH, BOTH, "false: the first tool call that fails ends the session", True),
+    Key("agent.max_model_calls", COUNT, BOTH, "model calls of a session over all steps", 1_000),
     Key("agent.early_ends", COUNT, BOTH, "how often a model is sent back that ends its turn without a report", 3),
     Key("agent.context_tokens", COUNT, BOTH, "the tokens of one model call; older messages are left out", 100_000),
     Key("agent.undeclared", UNDECLARED, BOTH, "the tools of a step that names none", "all"),

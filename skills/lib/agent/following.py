@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.limits import Limits
+from skills.lib.agent.pricing import Usage
+from skills.lib.agent.spending import user_name
 from skills.lib.blocks import for_tools, xml
 from skills.lib.errors import LockstepError, RefusedError
 from skills.lib.guard.offering import ESSENTIAL, Offer
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.agent.activity import Activity, Row
+    from skills.lib.agent.budgeting import Budget
     from skills.lib.agent.guarding import Guarding
     from skills.lib.agent.settings import Settings
     from skills.lib.model.steps import Workflow
@@ -63,6 +66,7 @@ class Following:
         self.limits = Limits(activity, settings, run)
         self._names, self._commands_of, self._guarding = dict(names or {}), commands_of, guarding
         self.is_cancelled = is_cancelled
+        self.budget: Budget | None = None
 
     def peek(self) -> Peek:
         """What the run is at."""
@@ -88,7 +92,7 @@ class Following:
             return "A person paused the run."
         if self.is_cancelled():
             return "The session was cancelled."
-        return self.limits.stopped() or self.limits.spent(peek.run.turn)
+        return self.limits.stopped() or self.limits.spent(peek.run.turn) or (self.budget.spent() if self.budget else "")
 
     def stop(self, reason: str) -> None:
         """End the session, not the run, and note why."""
@@ -118,16 +122,30 @@ class Following:
         number = self.note("model", {"step": run.step, "model": model}, run.turn)
         return Stamp(run.id, run.turn, run.step or "", number)
 
+    def count_model_call(self, stamp: Stamp, model: str, tokens: int) -> None:
+        """Count a call against the budgets, by the estimate of what is sent."""
+        if self.budget:
+            self.budget.begin(stamp.model, model, tokens)
+
+    def fail_model_call(self, stamp: Stamp, may_cost: bool) -> None:
+        """Count a call that got no answer."""
+        if self.budget:
+            self.budget.fail(stamp.model, may_cost)
+
     def first_call(self, turn: int) -> int:
         """The number of the first model call in this entry of the step."""
         return next((row.id for row in self.activity.rows(self.run, turn=turn, kind="model")), 0)
 
-    def end_model_call(self, stamp: Stamp, text: str, usage: Mapping[str, Any]) -> None:
-        """Note what a model thought, and what it took."""
+    def end_model_call(self, stamp: Stamp, text: str, model: str, usage: Usage, is_estimate: bool) -> None:
+        """Note what a model thought, and what it took: ``usd`` is missing if the price is unknown."""
         if text:
             self.note("thought", {"text": readable(text), "model": stamp.model}, stamp.turn)
-        if usage:
-            self.note("usage", {**usage, "call": stamp.model}, stamp.turn)
+        usd = self.budget.end(stamp.model, model, usage) if self.budget else None
+        taken: dict[str, Any] = {name: tokens for name, tokens in usage.fields().items() if tokens}
+        known = {"model": model, "user": user_name(), **({"usd": round(usd, 9)} if usd is not None else {})}
+        self.note(
+            "usage", {**taken, **known, **({"estimate": True} if is_estimate else {}), "call": stamp.model}, stamp.turn
+        )
 
     def report(self, arguments: Mapping[str, Any], stamp: Stamp | None, alone: bool) -> Ended:
         """Report the step for the turn at which the model was asked, and go on."""

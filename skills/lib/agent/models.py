@@ -25,11 +25,24 @@ if TYPE_CHECKING:
 
     from skills.lib.agent.retrying_model import RetryingModel
 
-__all__ = ["ModelError", "Retries", "cancellable", "chat_model", "failure"]
+__all__ = [
+    "ModelError",
+    "Retries",
+    "cancellable",
+    "chat_model",
+    "failure",
+    "is_own_endpoint",
+    "may_cost",
+    "name_of",
+    "probable_provider",
+    "provider_with_key",
+]
 
 MODEL, BASE_URL = "LOCKSTEP_MODEL", "LOCKSTEP_BASE_URL"
 # Seconds for one whole answer: that of a model that thinks for long may take minutes.
 TIMEOUT = 600.0
+# The providers of the chat models of LangChain that programs make themselves, by the name of the class.
+_CLASSES = {"ChatOpenAI": "openai", "ChatAnthropic": "anthropic", "ChatGoogleGenerativeAI": "google_genai"}
 _EXTRA = "pip install '/path/to/lockstep[agent]'"
 _PACKAGES = ("langchain", "langchain_anthropic", "langchain_core", "langchain_openai")
 _EXAMPLE = "provider:name, as openai:gpt-5.2 or anthropic:claude-sonnet-5"
@@ -74,9 +87,7 @@ def chat_model(
     provider, _, rest = name.partition(":")
     provider = provider.strip().lower().replace("-", "_")
     if not rest.strip():
-        prefix = (
-            "openai" if name.startswith(("gpt", "o1", "o3", "chatgpt")) else "anthropic" if "claude" in name else ""
-        )
+        prefix = probable_provider(name)
         raise UsageError(f"{name!r} names no provider{did_you_mean(prefix and f'{prefix}:{name}')}", valid=_EXAMPLE)
     if provider in PROVIDERS:
         made = _of_protocol(provider, rest.strip(), _url(provider, base_url), timeout, retries)
@@ -102,6 +113,36 @@ def failure(error: Exception) -> ModelError | None:
     if isinstance(error, exceptions.ModelError):
         return Failure.of(error).error("the model", "the variable of its key", 1, 0, ())
     return error if isinstance(error, ModelError) else None
+
+
+def name_of(model: Any) -> str:
+    """The name under which a call of a chat model is recorded: ``provider:name`` if its provider is known."""
+    name = str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
+    provider = _CLASSES.get(type(model).__name__, "")
+    return f"{provider}:{name}" if provider and ":" not in name else name
+
+
+def probable_provider(name: str) -> str:
+    """The provider of a model that is named without one; "" if it cannot be told."""
+    if name.startswith(("gpt", "o1", "o3", "chatgpt")):
+        return "openai"
+    return "anthropic" if "claude" in name else ""
+
+
+def provider_with_key() -> str:
+    """The first provider whose key the environment has; "" if there is none."""
+    return next((name for name, one in PROVIDERS.items() if any(os.environ.get(key) for key in one.keys)), "")
+
+
+def is_own_endpoint(provider: str, base_url: str) -> bool:
+    """True if calls of a provider go to another endpoint than its own, which has models of its own."""
+    url = _url(provider, base_url) if provider in PROVIDERS else base_url
+    return bool(url) and (provider not in PROVIDERS or urlsplit(url).hostname != PROVIDERS[provider].home)
+
+
+def may_cost(error: BaseException) -> bool:
+    """True if a provider may take money for a call that ended so: it may have begun to answer."""
+    return (error.kind if isinstance(error, ModelError) else "") in ("timeout", "cut-off", "cancelled", "")
 
 
 def _checked(model: Any) -> BaseChatModel:

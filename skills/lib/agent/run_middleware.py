@@ -8,19 +8,24 @@ from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse, hook_config
 from langchain.agents.middleware.types import ToolCallRequest
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command
 
-from skills.lib.agent import prompt, texts, trimming
+from skills.lib.agent import models, prompt, texts, trimming
 from skills.lib.agent.calls import Ended, Stamp, readable_values
 from skills.lib.agent.following import Following, Present
+from skills.lib.agent.pricing import Usage
 from skills.lib.errors import LockstepError
+from skills.lib.record import Record
 from skills.lib.runtime import reporting
 from skills.lib.runtime.peeking import Peek
 from skills.lib.runtime.reporting import REPORT
 
+# Under which names LangChain says how many tokens went into a provider's cache.
+_WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
 # Where a message carries its stamp, and what a session says in place of a model.
 STAMP, ENDS = "lockstep", "lockstep_ends"
 
@@ -29,8 +34,8 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     """Holds an agent of LangChain to a run.
 
     ``run_children`` runs the sub-agents of a step before the model goes on with it. ``sections`` are what else stands
-    in the system prompt. One that ``is_embedded`` is in an agent of somebody else, who answers the interrupts of tools
-    and reads their artifacts.
+    in the system prompt. ``model_of`` chooses the model of each call in place of the agent's. One that ``is_embedded``
+    is in an agent of somebody else, who answers the interrupts of tools and reads their artifacts.
     """
 
     is_embedded = False
@@ -40,11 +45,13 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         following: Following,
         run_children: Callable[[ModelRequest[Any]], None],
         sections: prompt.Sections | None = None,
+        model_of: Callable[[Peek], BaseChatModel] | None = None,
     ) -> None:
         super().__init__()
         self.following = following
         self._run_children = run_children
         self._sections = sections or prompt.Sections()
+        self._model_of = model_of
         # Registered so that a report's call is carried out; each model call offers the schema of its step.
         self.tools = [_report_tool()]
 
@@ -54,8 +61,15 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         present = self._present(request)
         if present.ends:
             return _ending(present)
-        stamp = self.following.begin_model_call(present.peek, _name_of(request.model))
-        return self._stamped(handler(self._prepared(request, present)), stamp)
+        asked = self._asked(request, present)
+        if isinstance(asked, AIMessage):
+            return asked
+        try:
+            response = handler(asked.request)
+        except BaseException as error:
+            self.following.fail_model_call(asked.stamp, models.may_cost(error))
+            raise
+        return self._stamped(response, asked)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
@@ -63,8 +77,15 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         present = await asyncio.to_thread(self._present, request)  # sub-agents take their time
         if present.ends:
             return _ending(present)
-        stamp = self.following.begin_model_call(present.peek, _name_of(request.model))
-        return self._stamped(await handler(self._prepared(request, present)), stamp)
+        asked = await asyncio.to_thread(self._asked, request, present)
+        if isinstance(asked, AIMessage):
+            return asked
+        try:
+            response = await handler(asked.request)
+        except BaseException as error:
+            self.following.fail_model_call(asked.stamp, models.may_cost(error))
+            raise
+        return self._stamped(response, asked)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
@@ -108,6 +129,22 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
             present = self.following.present()
         return present
 
+    def _asked(self, request: ModelRequest[Any], present: Present) -> _Asked | AIMessage:
+        """The model call, begun; what ends the session in its place if a budget does not admit its model."""
+        following = self.following
+        if self._model_of is not None:
+            request = request.override(model=self._model_of(present.peek))
+        model = models.name_of(request.model)
+        if following.budget and (why := following.budget.why_not(model)):
+            following.stop(why)
+            return _ending(following.present())
+        stamp = following.begin_model_call(present.peek, model)
+        prepared = self._prepared(request, present)
+        system = [prepared.system_message] if prepared.system_message else []
+        tokens = trimming.estimated_tokens([*system, *prepared.messages]) + trimming.tokens_of_tools(prepared.tools)
+        following.count_model_call(stamp, model, tokens)
+        return _Asked(prepared, stamp, model, tokens)
+
     def _prepared(self, request: ModelRequest[Any], present: Present) -> ModelRequest[Any]:
         """The model call with the block, the tools of the step, and messages that fit."""
         following, peek = self.following, present.peek
@@ -131,12 +168,16 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         system, messages = trimming.fitted(sections, request.messages, offered, settings.context_tokens, switches)
         return request.override(system_message=system, messages=messages, tools=offered)
 
-    def _stamped(self, response: ModelResponse[Any], stamp: Stamp) -> ModelResponse[Any]:
+    def _stamped(self, response: ModelResponse[Any], asked: _Asked) -> ModelResponse[Any]:
         for message in response.result:
             if isinstance(message, AIMessage):
                 _make_readable(message)
-                message.response_metadata = {**message.response_metadata, STAMP: stamp.fields()}
-                self.following.end_model_call(stamp, _text_of(message), _usage_of(message))
+                message.response_metadata = {**message.response_metadata, STAMP: asked.stamp.fields()}
+                usage = _usage_of(message)
+                estimate = Usage(asked.tokens, trimming.estimated_tokens([message]))
+                self.following.end_model_call(
+                    asked.stamp, _text_of(message), asked.model, usage or estimate, usage is None
+                )
         return response
 
     def _begun(self, place: _Place, request: ToolCallRequest) -> Ended | None:
@@ -167,6 +208,15 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(result, Command):
             return result
         return place.answered(ended, result, self.is_embedded)
+
+
+class _Asked(Record):
+    """A model call that was begun: its request, its stamp, the name of its model, and how many tokens it sends."""
+
+    request: ModelRequest[Any]
+    stamp: Stamp
+    model: str
+    tokens: int
 
 
 class _Place:
@@ -262,19 +312,18 @@ def _name_of_tool(tool: BaseTool | dict[str, Any]) -> str:
     return str(tool.get("name") or (tool.get("function") or {}).get("name") or "")
 
 
-def _name_of(model: Any) -> str:
-    return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
-
-
 def _text_of(message: Any) -> str:
     return str(message.text)
 
 
-def _usage_of(message: AIMessage) -> dict[str, Any]:
+def _usage_of(message: AIMessage) -> Usage | None:
+    """What the provider says of tokens; None if it says nothing."""
     usage = message.usage_metadata
     if not usage:
-        return {}
-    return {"input": usage["input_tokens"], "output": usage["output_tokens"]}
+        return None
+    details: dict[str, Any] = dict(usage.get("input_token_details") or {})
+    written = sum(tokens or 0 for name, tokens in details.items() if name in _WRITTEN)
+    return Usage(usage["input_tokens"], usage["output_tokens"], details.get("cache_read") or 0, written)
 
 
 def _stamps(messages: Sequence[AnyMessage]) -> list[Stamp]:

@@ -17,26 +17,33 @@ from skills.lib.agent import children, texts
 from skills.lib.agent.conversations import Conversations
 from skills.lib.agent.following import Following
 from skills.lib.agent.run_middleware import RunMiddleware
+from skills.lib.runtime.peeking import Peek
 
 # No session meets it: the limits of a step are met long before.
 _STEPS = 1_000_000
 
 
 class Session:
-    """A run with a model, its tools and its conversation; ``child`` follows a sub-agent and says why it stopped."""
+    """A run with its models, tools and conversation.
+
+    ``model_of`` gives the model of the present step; ``child`` follows a sub-agent and says why it stopped.
+    """
 
     def __init__(
         self,
         following: Following,
-        model: BaseChatModel,
+        model_of: Callable[[Peek], BaseChatModel],
         tools: Sequence[BaseTool],
         conversations: Conversations,
         child: Callable[[str], str],
     ) -> None:
         self.following, self._conversations = following, conversations
-        middleware = RunMiddleware(following, lambda request: children.run(following, child))
+        middleware = RunMiddleware(following, lambda request: children.run(following, child), model_of=model_of)
         self._graph: Any = create_agent(
-            model, [_in_a_thread(tool) for tool in tools], middleware=[middleware], checkpointer=conversations.saver
+            model_of(following.peek()),
+            [_in_a_thread(tool) for tool in tools],
+            middleware=[middleware],
+            checkpointer=conversations.saver,
         )
         self._config: RunnableConfig = {"configurable": {"thread_id": following.run}, "recursion_limit": _STEPS}
 

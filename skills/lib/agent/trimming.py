@@ -40,7 +40,7 @@ def fitted(
     to fit is logged.
     """
     count = count or estimated_tokens
-    room = budget - (count_tokens_approximately([], tools=list(tools)) if tools else 0)
+    room = budget - tokens_of_tools(tools)
 
     def tokens(text: str) -> int:
         return count([SystemMessage(text)])
@@ -65,6 +65,11 @@ def fitted(
 def estimated_tokens(messages: Sequence[BaseMessage]) -> int:
     """An estimate: a token for four ASCII characters or one other, 3 for each message, 85 for an image."""
     return count_tokens_approximately(messages) + sum(_surcharge(message) for message in messages)
+
+
+def tokens_of_tools(tools: Sequence[Any]) -> int:
+    """An estimate of the tokens of the tools that a call offers."""
+    return count_tokens_approximately([], tools=list(tools)) if tools else 0
 
 
 def _surcharge(message: BaseMessage) -> int:

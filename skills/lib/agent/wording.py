@@ -22,7 +22,7 @@ _INTERNAL = frozenset(("told",))
 # The kinds that a summary has, of a run and of its sub-agents' runs: of the ledger's events, and of activities.
 _EVENTS = frozenset(("opened", "moved", "asked", "refused", "finished", "abandoned", "paused", "unpaused"))
 _EVENTS_BELOW = frozenset(("opened", "asked", "finished", "abandoned", "lost"))
-_ACTIVITIES = frozenset(("task", "sent-back", "refused", "stopped", "moved-on"))
+_ACTIVITIES = frozenset(("task", "sent-back", "refused", "stopped", "moved-on", "budget"))
 # How a step went, by its outcome.
 _ENDS = {"skip": "was left out", "fail": "did not succeed"}
 # How much of an argument, a result or a task stands in a line, in characters.
@@ -133,6 +133,8 @@ def of_row(row: Row, number: int, full: bool) -> str:
         return f"Files: {_line(outputs.sentence(data.get('files', ())))}"
     if row.kind == "injection":
         return f"{'Not run' if data.get('why') else 'Run'} for SKILL.md: {_line(data.get('command', ''))}"
+    if row.kind == "budget":
+        return f"{_line(data.get('text', ''))}."
     if row.kind == "moved-on":
         return "A new conversation begins; the run goes on where it was."
     return f"{row.kind}: {_line(compact_json.readable(data))}"
