@@ -66,7 +66,9 @@ def test_a_script_is_taken_from_the_list_of_the_skill_s_files(tools: list[dict[s
 
 
 def test_instructions_are_the_numbered_calls_of_the_block() -> None:
-    text = '1. Read: `read(path="a.csv")`, whose result has `town`\n2. Think.\n3. Run: `shell(command="ls", timeout=5)`\n'
+    text = (
+        '1. Read: `read(path="a.csv")`, whose result has `town`\n2. Think.\n3. Run: `shell(command="ls", timeout=5)`\n'
+    )
     assert [(one.number, one.call, one.expected) for one in instructions_in(text)] == [
         (1, Call("read", {"path": "a.csv"}), "town"),
         (3, Call("shell", {"command": "ls", "timeout": 5}), ""),

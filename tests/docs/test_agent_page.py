@@ -138,10 +138,15 @@ def test_the_settings_are_those_of_the_page() -> None:
     fields: dict[str, Any] = Settings().fields()
     rows = _of(PAGE, "Settings")
     assert rows.keys() == fields.keys() | Switches().fields().keys()
-    assert {name: rows[name] for name in fields} == {
-        name: f"{value:,}" if isinstance(value, int) else f"`{value}`" if isinstance(value, str) else "all on"
-        for name, value in fields.items()
-    }
+    assert {name: rows[name] for name in fields} == {name: _as_told(value) for name, value in fields.items()}
+
+
+def _as_told(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, (int, float)):
+        return f"{value:,}" if value else "none"
+    return f"`{value}`" if isinstance(value, str) else "all on"
 
 
 def test_the_tools_are_those_of_the_page(folder: Path) -> None:

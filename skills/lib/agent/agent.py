@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 
     from skills.lib.agent.events import Event
     from skills.lib.agent.following import Following
+    from skills.lib.agent.prose.rules import Rules
+    from skills.lib.agent.prose.skill import ProseSkill
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek
+    from skills.lib.runtime.runner import Runner
 
 # How often the same task may have been begun anew in one project.
 _MOST = 10_000
@@ -40,7 +43,9 @@ class SessionResult(Record):
     ``status`` is ``done``, ``failed``, ``abandoned``, ``waiting`` (for a person: ``question``, and ``choices`` if only
     these are answers) or ``stopped`` (the session ended and the run did not: ``reason``). ``text`` says it in a
     sentence; ``result`` has what the last step recorded. ``outputs`` are the files of the project that the run made or
-    changed: the path, the size, the kind (such as ``HTML page``; "" for others) and ``new`` of each.
+    changed: the path, the size, the kind (such as ``HTML page``; "" for others) and ``new`` of each. ``objectives`` are
+    those of a skill without a graph: the number, the objective, the status (``done``, ``partial`` or ``not``), the
+    place and the note of each.
     """
 
     status: str
@@ -52,14 +57,16 @@ class SessionResult(Record):
     text: str = ""
     result: Mapping[str, Any] = {}
     outputs: Sequence[Mapping[str, Any]] = ()
+    objectives: Sequence[Mapping[str, Any]] = ()
 
 
 class Agent:
     """Follows runs of one project with a model. Any number of threads may use it, each with runs of its own.
 
     ``model`` is a chat model of LangChain or ``provider:name``. ``tools`` are LangChain tools in place of Lockstep's
-    own; ``tool_names`` maps their names to those that steps use. Importing it loads no LangChain. Raises UsageError for
-    a project that is no folder, two tools of one name, and a name that every session uses itself.
+    own; ``tool_names`` maps their names to those that steps use. ``overrides`` are fields of Settings that hold for
+    every run, whatever its skill sets. Importing it loads no LangChain. Raises UsageError for a project that is no
+    folder, two tools of one name, and a name that every session uses itself.
     """
 
     def __init__(
@@ -70,6 +77,7 @@ class Agent:
         tools: Sequence[BaseTool] | None = None,
         tool_names: Mapping[str, str] | None = None,
         settings: Settings | None = None,
+        overrides: Mapping[str, Any] | None = None,
         base_url: str = "",
     ) -> None:
         self.project = os.path.realpath(project)
@@ -77,7 +85,8 @@ class Agent:
             raise UsageError(f"the project {self.project} is no folder")
         self.home = paths.home(self.project)
         self.configuration = configuration.load(self.project)
-        self.settings = settings or self.configuration.settings
+        self._overrides = dict(overrides or {})
+        self.settings = (settings or self.configuration.settings).changed(**self._overrides)
         self._model, self._tools, self._base_url = model, tools, base_url
         self._names = dict(tool_names or {})
         _check_names([tool.name for tool in tools or ()])
@@ -93,28 +102,74 @@ class Agent:
     ) -> str:
         """Open a run of a skill for a task, and return its id; the same call again gives the run while it goes on.
 
-        ``request`` is the task in words; it is also the first text that the skill requires and ``parameters`` does not
-        have. Raises UsageError or RefusedError if the skill cannot be opened so.
+        ``skill`` is a name or a path, also of a SKILL.md without a graph. ``request`` is the task in words; it is also
+        the first text that the skill requires and ``parameters`` does not have. Raises UsageError or RefusedError if
+        the skill cannot be opened so.
         """
+        from skills.lib.agent.prose import opening  # few programs open runs
+
+        prose = opening.found(self.project, skill)
+        if prose is not None:
+            return self._start_prose(prose, request, dict(parameters or {}), new)
         runner, workflow = runs.opener(self.project, skill)
         try:
             runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
             given = runs.parameters(workflow, request, dict(parameters or {}))
             key = self._key(workflow.name, request, given, new)
             self._admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
-            response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
-            if response.exit_code or response.run is None:
-                why = response.refusal.why if response.refusal else "the run was not opened"
-                faults = [
-                    f"{name}: {fault}" for name, fault in (response.refusal.faults if response.refusal else {}).items()
-                ]
-                raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
-            with self._activity() as activity:
-                if not activity.count(response.run.id, kind="task"):
-                    activity.note(response.run.id, 0, 0, "task", {"text": request, "skill": workflow.name})
-            return response.run.id
+            return self._opened(runner, workflow, given, key, request)
         finally:
             runner.close()
+
+    def _start_prose(self, skill: ProseSkill, request: str, given: dict[str, Any], new: bool) -> str:
+        """Open a run of a skill without a graph; what its text injects is injected once, for the run that is opened."""
+        from skills.lib.agent.prose import instructions, opening
+
+        if given:
+            raise UsageError(
+                f"{skill.name} has no graph, so no parameter {', '.join(given)}",
+                remedy="say it in the words of the task",
+            )
+        key = self._key(skill.folder, request, {}, new)
+        if known := runs.of_key(self.project, key):
+            return known.id
+        workflow = opening.workflow(skill)
+        for note in skill.notes:
+            runs.log.warning("%s: %s", skill.name, note)
+        runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
+        self._admit(workflow, key, skill.folder)
+        text = instructions.prepared(skill, request, self.project, keyed_id(key))
+        runner = opening.runner(self.project)
+        try:
+            parameters = opening.parameters(skill, request, self.project, text)
+            return self._opened(runner, workflow, parameters, key, request, text.noted)
+        finally:
+            runner.close()
+
+    def _opened(
+        self,
+        runner: Runner,
+        workflow: Workflow,
+        given: Mapping[str, Any],
+        key: str,
+        request: str,
+        noted: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    ) -> str:
+        """The id of the run that was opened, or that the key opened before; what is ``noted`` is of its opening."""
+        response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
+        if response.exit_code or response.run is None:
+            why = response.refusal.why if response.refusal else "the run was not opened"
+            faults = [
+                f"{name}: {fault}" for name, fault in (response.refusal.faults if response.refusal else {}).items()
+            ]
+            raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
+        run = response.run.id
+        with self._activity() as activity:
+            if not activity.count(run, kind="task"):
+                activity.note(run, 0, 0, "task", {"text": request, "skill": workflow.name})
+                for kind, data in noted:
+                    activity.note(run, 0, 0, kind, data)
+        return run
 
     def _admit(self, workflow: Workflow, key: str, folder: str) -> None:
         """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
@@ -232,7 +287,7 @@ class Agent:
         if self._tools is not None:
             own = list(self._tools)
         else:
-            skill = os.path.dirname(os.path.dirname(following.runner.command_line.script))
+            skill = _folder_of(following)
             readable = [self.home, *([skill] if os.path.isfile(os.path.join(skill, "SKILL.md")) else [])]
             own = tools.of(self.project, self.home, readable=readable, stopped=following.is_cancelled)
         return [*own, *tools.essentials_of(self.home, following.run)]
@@ -243,13 +298,14 @@ class Agent:
         from skills.lib.agent.session import Session
 
         following = self.following(run, shared.activity, settings)
+        is_fork = following.rules is not None and following.rules.is_fork
 
         def child(one: str) -> str:
-            ended = self._followed(one, shared, settings.halved())
+            ended = self._followed(one, shared, settings if is_fork else settings.halved())
             return ended.reason if ended.status == "stopped" else ""
 
         try:
-            wanted = model_choice.of_skill(os.path.dirname(os.path.dirname(following.runner.command_line.script)))
+            wanted = model_choice.of_skill(_folder_of(following))
 
             def model_of(peek: Peek) -> BaseChatModel:
                 model = shared.choice.of_step(peek.run, peek.step, wanted)
@@ -273,29 +329,43 @@ class Agent:
         from skills.lib.agent.budgeting import Budget
         from skills.lib.agent.following import Following
         from skills.lib.agent.guarding import Guarding
+        from skills.lib.agent.prose import rules as prose
 
-        runner, workflow = runs.served(self.project, run)
-        try:
-            if runs.known(self.project, run).status == "pending":
-                runner.state(workflow, run)
-                runner.close()
-                runner, workflow = runs.served(self.project, run)
-        except BaseException:
-            runner.close()
-            raise
+        runner, workflow = self._begun(run)
+        base = settings or self.settings
+        rules = prose.of(runs.known(self.project, run), workflow)
         following = Following(
             runner,
             workflow,
             run,
             activity,
-            settings or self.settings,
+            rules.settings(base, self._overrides, self.configuration.most_iterations) if rules else base,
             names=self._names,
             commands_of=self._commands,
             guarding=Guarding(self.project, run),
             is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
+            rules=rules,
         )
         following.budget = Budget(self.configuration, self.home, run, lambda data: following.note("budget", data))
         return following
+
+    def _begun(self, run: str) -> tuple[Runner, Workflow]:
+        """What serves a run; one of a sub-agent begins."""
+        from skills.lib.agent.prose import opening
+        from skills.lib.agent.prose import workflow as workflows
+
+        known = runs.known(self.project, run)
+        if known.status != "pending":
+            return runs.served(self.project, run)
+        if workflows.is_pending_child(known):
+            runner, workflow = opening.runner(self.project), opening.child(known)
+        else:
+            runner, workflow = runs.served(self.project, run)
+        try:
+            runner.state(workflow, run)
+        finally:
+            runner.close()
+        return runs.served(self.project, run)
 
     def _commands(self, line: str) -> list[Sequence[str]]:
         """The commands of a line, as a step's patterns judge them; none if it writes a file or cannot be read."""
@@ -343,12 +413,21 @@ class Shared(Record):
     choice: Any
 
 
+def _folder_of(following: Following) -> str:
+    """The folder of the skill that a session follows."""
+    if following.rules is not None:
+        return following.rules.skill_folder
+    return os.path.dirname(os.path.dirname(following.runner.command_line.script))
+
+
 def _result_of(following: Following) -> SessionResult:
     """Where the session left the run."""
     peek = following.peek()
-    run = peek.run
+    run, rules = peek.run, following.rules
+    objectives = tuple(rules.entries(run.state)) if rules else ()
     if run.ended:
-        return SessionResult(run.status, run.id, result=_result(run), text=f"The run is {run.status}.")
+        text = f"The run is {run.status}."
+        return SessionResult(run.status, run.id, result=_result(run, rules), text=text, objectives=objectives)
     if run.status == "waiting":
         question = run.question or {}
         choices = tuple(question.get("choices") or ())
@@ -358,10 +437,18 @@ def _result_of(following: Following) -> SessionResult:
     if not following.limits.stopped():
         following.stop(reason)
     return SessionResult(
-        "stopped", run.id, run.step or "", reason=reason, text=f"The session stopped, the run did not: {reason}"
+        "stopped",
+        run.id,
+        run.step or "",
+        reason=reason,
+        text=f"The session stopped, the run did not: {reason}",
+        result=_result(run, rules),
+        objectives=objectives,
     )
 
 
-def _result(run: Run) -> dict[str, Any]:
-    """What the last step recorded."""
+def _result(run: Run, rules: Rules | None) -> dict[str, Any]:
+    """What the last step recorded; of a run without a graph the words of its last report, also if it goes on."""
+    if rules is not None:
+        return rules.result(run.state)
     return dict(run.state.get(str(run.last.get("step", "")), {})) if run.status in FINISHED else {}

@@ -9,11 +9,13 @@ from __future__ import annotations
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.limits import Limits
 from skills.lib.agent.pricing import Usage
+from skills.lib.agent.settings import SIMPLE
 from skills.lib.agent.spending import user_name
 from skills.lib.blocks import for_tools, xml
 from skills.lib.errors import LockstepError, RefusedError
 from skills.lib.guard.offering import ESSENTIAL, Offer
 from skills.lib.ledger import history
+from skills.lib.model.texts import counted
 from skills.lib.record import Record
 from skills.lib.runtime import reporting
 from skills.lib.runtime.reporting import REPORT
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from skills.lib.agent.activity import Activity, Row
     from skills.lib.agent.budgeting import Budget
     from skills.lib.agent.guarding import Guarding
+    from skills.lib.agent.prose.rules import Rules
     from skills.lib.agent.settings import Settings
+    from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek
     from skills.lib.runtime.runner import Runner
@@ -38,15 +42,22 @@ _INTERRUPTED = (
 
 
 class Present(Record):
-    """What a run is at for a session: ``ends`` says why no model is called, "" if one is."""
+    """What a run is at for a session: ``ends`` says why no model is called, "" if one is.
+
+    ``only_report`` says that the model may do nothing but report the step.
+    """
 
     peek: Peek
     offer: Offer
     ends: str = ""
+    only_report: bool = False
 
 
 class Following:
-    """A run, with what a session of it needs. ``names`` maps a program's own tools to the names that steps use."""
+    """A run, with what a session of it needs. ``names`` maps a program's own tools to the names that steps use.
+
+    ``rules`` are those of a run whose skill has no graph.
+    """
 
     def __init__(
         self,
@@ -60,10 +71,12 @@ class Following:
         commands_of: Callable[[str], Sequence[Sequence[str]]] | None = None,
         guarding: Guarding | None = None,
         is_cancelled: Callable[[], bool] = bool,
+        rules: Rules | None = None,
     ) -> None:
         self.runner, self.workflow, self.run = runner, workflow, run
         self.activity, self.settings = activity, settings
-        self.limits = Limits(activity, settings, run)
+        self.rules = rules
+        self.limits = Limits(activity, settings, run, per_run=rules is not None)
         self._names, self._commands_of, self._guarding = dict(names or {}), commands_of, guarding
         self.is_cancelled = is_cancelled
         self.budget: Budget | None = None
@@ -75,7 +88,17 @@ class Following:
     def present(self) -> Present:
         """What the run is at, the tools that its step offers, and whether a model goes on with it."""
         peek = self.peek()
-        return Present(peek, self._offer(peek), self.ends(peek))
+        return Present(peek, self._offer(peek), self.ends(peek), self._only_reports(peek, 0))
+
+    @property
+    def _is_simple(self) -> bool:
+        return self.rules is not None and self.settings.execution_mode == SIMPLE
+
+    def _only_reports(self, peek: Peek, begun: int) -> bool:
+        """True if a model call may do nothing but report: the next one, or the one that is ``begun``."""
+        if self.rules is None:
+            return False
+        return self.rules.reports_now(peek.run.step or "", self.limits.calls_of_session() - begun, self.settings)
 
     def _offer(self, peek: Peek) -> Offer:
         if not self.settings.switches.filter_tools:
@@ -169,7 +192,18 @@ class Following:
             return Ended("\n".join(error.lines()), False)
         if response.exit_code or response.run is None:
             return Ended(_refusal(response.refusal), False)
-        return Ended(_moved(response.run, stamp))
+        return self._left_undone(peek.run, response.run) or Ended(_moved(response.run, stamp))
+
+    def _left_undone(self, before: Run, after: Run) -> Ended | None:
+        """What a report comes to that left objectives undone; None for any other."""
+        if self.rules is None or after.ended or after.turn == before.turn or after.step != before.step:
+            return None
+        said = self.rules.partial(after)
+        goes_on = not self.settings.early_termination and not self._is_simple
+        if goes_on and not self.limits.spent(after.turn):
+            return Ended(f"Recorded: {said}. Model calls are left: go on with the others, then report again.")
+        self.stop(f"{said}; see lockstep trace {self.run}")
+        return Ended(f"Recorded: {said}. The session ends here.")
 
     def begin_call(
         self, tool: str, arguments: Mapping[str, Any], key: str, stamp: Stamp | None, reads: bool
@@ -180,6 +214,8 @@ class Following:
         follows one that is carried out.
         """
         peek = self.peek()
+        if reason := self.limits.stopped():
+            return Ended(f"Nothing was done: the session has ended. {reason}", False)
         if stamp is not None and stamp.turn != peek.run.turn:
             where = peek.run.step or peek.run.status
             return Ended(f"The run has moved since: it is at {where}. Nothing was done.", False)
@@ -192,6 +228,8 @@ class Following:
         offer = self._offer(peek)
         why = offer.why_not(tool, arguments)
         kind = "step"
+        if not why and self._only_reports(peek, 1):
+            why, kind = f"{REPORT} alone was offered", "limit"
         if not why:
             why, kind = self.limits.too_often(tool, plain(arguments), peek.run.turn), "limit"
         if not why and (guarding := self._guarding_of(tool)):
@@ -210,6 +248,9 @@ class Following:
         self._note_result(key, tool, ended)
         if guarding := self._guarding_of(tool):
             guarding.learn(self._names.get(tool, tool), arguments, key, ended)
+        if not ended.ok and not self.settings.enable_error_recovery:
+            first = (ended.text.strip().splitlines() or [""])[0]
+            self.stop(f"{tool} failed, and enable_error_recovery is false: {first:.300}")
         return ended
 
     def suspend_call(self, tool: str, key: str) -> None:
@@ -234,8 +275,10 @@ class Following:
         if self.ends(peek):
             return ""
         told = self.limits.early_ends(peek.run.turn)
-        if told >= self.settings.early_ends:
-            self.stop(f"The model ended its turn {told + 1} times at {peek.run.step} without reporting the step.")
+        if told >= (0 if self._is_simple else self.settings.early_ends):
+            self.stop(
+                f"The model ended its turn {counted(told + 1, 'time')} at {peek.run.step} without reporting the step."
+            )
             return ""
         text = (
             f"The run is not done: it is at {peek.run.step}, step {_number(peek)}. What you write counts "

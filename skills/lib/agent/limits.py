@@ -20,10 +20,14 @@ _CHANGING = ("edit", "write")
 
 
 class Limits:
-    """How far a run's session is from its limits. A session that goes on after a stop has all of them again."""
+    """How far a run's session is from its limits. A session that goes on after a stop has all of them again.
 
-    def __init__(self, activity: Activity, settings: Settings, run: str) -> None:
+    Model calls are counted per entry of a step, or ``per_run``.
+    """
+
+    def __init__(self, activity: Activity, settings: Settings, run: str, *, per_run: bool = False) -> None:
         self._activity, self._settings, self._run = activity, settings, run
+        self._per_run = per_run
         self.begun = 0
         self._lock = threading.Lock()
         self._failures: _Failures | None = None
@@ -38,11 +42,12 @@ class Limits:
         return str(rows[-1].data["reason"]) if rows else ""
 
     def spent(self, turn: int) -> str:
-        """Why no further model call is made in this entry of the step, or in this session; "" if one may be."""
-        step, session = self._settings.max_iterations, self._settings.max_model_calls
-        if self.calls(turn) >= step:
-            return f"{step} model calls were made in this step, which is all that max_iterations allows."
-        if self._in_session() >= session:
+        """Why no further model call is made in this entry of the step, run or session; "" if one may be."""
+        most, session = self._settings.max_iterations, self._settings.max_model_calls
+        if (self.calls_of_session() if self._per_run else self.calls(turn)) >= most:
+            where = "run" if self._per_run else "step"
+            return f"{most} model calls were made in this {where}, which is all that max_iterations allows."
+        if self.calls_of_session() >= session:
             return f"{session} model calls were made in this session, which is all that max_model_calls allows."
         return ""
 
@@ -50,7 +55,8 @@ class Limits:
         """How many model calls were begun in this entry of the step."""
         return len(self._rows(turn=turn, kind="model"))
 
-    def _in_session(self) -> int:
+    def calls_of_session(self) -> int:
+        """How many model calls were begun in all steps since the last stop."""
         count = self._activity.count
         return count(self._run, kind="model") - count(self._run, kind="model", until=self.begun)
 

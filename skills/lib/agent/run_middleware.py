@@ -18,6 +18,7 @@ from skills.lib.agent import models, prompt, texts, trimming
 from skills.lib.agent.calls import Ended, Stamp, readable_values
 from skills.lib.agent.following import Following, Present
 from skills.lib.agent.pricing import Usage
+from skills.lib.agent.prose.rules import LAST
 from skills.lib.errors import LockstepError
 from skills.lib.record import Record
 from skills.lib.runtime import reporting
@@ -124,7 +125,8 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     def _present(self, request: ModelRequest[Any]) -> Present:
         """What the run is at, its sub-agents run."""
         present = self.following.present()
-        if not present.ends and _has_open_children(present):
+        rules = self.following.rules
+        if not present.ends and (_has_open_children(present) or (rules is not None and rules.is_fork)):
             self._run_children(request)
             present = self.following.present()
         return present
@@ -149,7 +151,8 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         """The model call with the block, the tools of the step, and messages that fit."""
         following, peek = self.following, present.peek
         settings = following.settings
-        tools = [tool for tool in request.tools if _is_offered(present, _name_of_tool(tool))]
+        tools = [] if present.only_report else request.tools
+        tools = [tool for tool in tools if _is_offered(present, _name_of_tool(tool))]
         names = [_name_of_tool(tool) for tool in tools]
         switches, turn = settings.switches, peek.run.turn
         _log_tools(peek, list(map(_name_of_tool, request.tools)), names)
@@ -163,6 +166,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
             call=following.limits.calls(turn),
             switches=switches,
             moved_on=_moved_on(request.messages, turn),
+            directive=LAST if present.only_report else "",
         )
         offered = [*tools, _schema_of(reporting.schema(peek))]
         system, messages = trimming.fitted(sections, request.messages, offered, settings.context_tokens, switches)

@@ -114,11 +114,9 @@ def run(
     _require_extra()
     from skills.lib.agent import models
     from skills.lib.agent.agent import Agent
-    from skills.lib.agent.settings import Settings
 
     chosen = models.chat_model(model, base_url or "")  # first, or a run is opened that nobody follows
-    settings = Settings(max_iterations=max_iterations) if max_iterations else Settings()
-    opened = Agent(project, chosen, settings=settings)
+    opened = Agent(project, chosen, overrides={"max_iterations": max_iterations} if max_iterations else {})
     found = run_id or opened.start(name, request, given, new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = command(project, "agent", "run", "--run", found, *map(str, options))
@@ -139,7 +137,7 @@ def _what_to_do(
     if skill is None:
         raise UsageError(
             "neither a skill nor a run is named",
-            valid='SKILL "TASK", "/SKILL TASK", --run RUN',
+            valid='SKILL "TASK", "/SKILL TASK", PATH "TASK", --run RUN',
             remedy="lockstep list, which lists the skills",
         )
     words = _SLASH.fullmatch(skill.strip())
@@ -232,10 +230,21 @@ def _say_outcome(screen: Screen, outcome: SessionResult, goes_on: str, project: 
         answers = command(project, "answer", run_id, "ANSWER")
         screen.say(f"Run {run_id} asks a person. Answer, and go on:\n  {answers}\n  {goes_on}")
     elif outcome.status == "stopped":
+        _print_result(screen, outcome)
         screen.say(f"Stopped at {outcome.step}: {outcome.reason}\nThe run stays where it is; this goes on with it:")
         screen.say(f"  {goes_on}")
     else:
-        for name, value in outcome.result.items():
-            shown = value if isinstance(value, str) else compact_json.readable(value)
-            screen.print(screen.styled(f"{name}: ", "bold") if len(outcome.result) > 1 else "", shown)
+        _print_result(screen, outcome)
         screen.say(f"Run {run_id} is {outcome.status}. Its record: {command(project, 'trace', run_id)}")
+
+
+def _print_result(screen: Screen, outcome: SessionResult) -> None:
+    """Print what the last step recorded, and what became of each objective."""
+    for name, value in outcome.result.items():
+        shown = value if isinstance(value, str) else compact_json.readable(value)
+        screen.print(screen.styled(f"{name}: ", "bold") if len(outcome.result) > 1 else "", shown)
+    for one in outcome.objectives:
+        about = "; ".join(str(one[name]) for name in ("place", "note") if one[name] and one[name] != "answer")
+        status = {"not": "not done"}.get(one["status"], one["status"])
+        about = f" ({one_line(about)})" if about else ""
+        screen.print(f"{one['number']}. {one_line(one['objective'])}: {status}{about}")

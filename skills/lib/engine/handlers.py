@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib import compact_json
+from skills.lib.engine.decision import Refused
 from skills.lib.errors import HandlerError, UsageError
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepContext, StepDef, Workflow
@@ -65,13 +66,15 @@ def _call(
     state: Mapping[str, Any],
     params: Mapping[str, Any],
 ) -> Any:
-    """What a function of the skill returns for the run. Raises HandlerError if it raises."""
+    """What a function of the skill returns for the run. Raises HandlerError if it raises, and Refused as it is."""
     # Copies: a list that a handler changes in place must not change what the ledger compares with.
     own = _copy({**run.state, step.id: state})
     given = _copy({**run.params, **params})
     context = StepContext(given, own[step.id], own, step.id, run.iteration, _copy(run.reviews))
     try:
         return function(context)
+    except Refused:
+        raise
     except (Exception, SystemExit) as error:
         trace, place = error.__traceback__, ""
         while trace is not None:  # the last line of the module that has the handler

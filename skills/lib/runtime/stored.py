@@ -21,16 +21,22 @@ if TYPE_CHECKING:
 
 
 def rebuilt(run: Run, ledger: Ledger) -> Workflow:
-    """The workflow of a run from the definition in the ledger; nothing is imported.
+    """The workflow of a run from the definition in the ledger; nothing that it names is imported.
 
-    A function of it raises SkillError once it is called. Raises SkillError for a run that has no definition yet.
+    A function of it raises SkillError once it is called, unless it is one of those that runs of a SKILL.md have.
+    Raises SkillError for a run that has no definition yet.
     """
     if not run.fingerprint:
         raise SkillError(
             f"run {run.id} of {run.workflow} has not begun, and its workflow is in no file",
             remedy="begin it in the program that has the workflow",
         )
-    return Workflow.restored(ledger.exact_definition(run.fingerprint), _elsewhere)
+    from skills.lib.runtime import objectives  # few runs have no script
+
+    def function(name: str) -> Callable[..., Any]:
+        return objectives.FUNCTIONS.get(name) or _elsewhere(name)
+
+    return Workflow.restored(ledger.exact_definition(run.fingerprint), function)
 
 
 def _elsewhere(name: str) -> Callable[..., Any]:

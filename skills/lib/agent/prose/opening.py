@@ -1,0 +1,100 @@
+"""Opens runs of skills without a graph."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from skills.lib import compact_json
+from skills.lib.agent.prose import skill as skills_in_prose
+from skills.lib.agent.prose import workflow as workflows
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.hosts import skills
+from skills.lib.model.texts import VALUE_LIMIT
+from skills.lib.runtime.runner import Runner
+from skills.lib.skillfile.source import FILE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from skills.lib.agent.prose.instructions import Instructions
+    from skills.lib.agent.prose.skill import ProseSkill
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import Workflow
+    from skills.lib.skillfile import SkillFolder
+
+
+def found(project: str, name: str) -> ProseSkill | None:
+    """The skill without a graph that a name or path means, or the path of its SKILL.md; None if it means another.
+
+    Raises SkillFileError for one that cannot be read, and UsageError for one whose settings are wrong.
+    """
+    folder = _folder(project, name)
+    if folder is None or folder.workflows:
+        return None
+    if folder.error:
+        raise folder.error
+    return skills_in_prose.load(folder.path)
+
+
+def _folder(project: str, name: str) -> SkillFolder | None:
+    is_path = os.sep in name or name in (".", "..", FILE_NAME)
+    if is_path and os.path.basename(name) == FILE_NAME and os.path.isfile(name):
+        name = os.path.dirname(os.path.abspath(name))
+    if is_path:
+        return skills.folder_of(project, os.path.abspath(name)) if os.path.isdir(name) else None
+    return skills.folder_of(project, name, missing_ok=True)
+
+
+def runner(project: str) -> Runner:
+    """What serves runs that have no script."""
+    return Runner(CommandLine(sys.executable, "", project, lockstep_command()))
+
+
+def workflow(skill: ProseSkill) -> Workflow:
+    """The workflow of a skill."""
+    return workflows.forking(skill.name) if skill.is_fork else workflows.followed(skill.name, settings(skill))
+
+
+def settings(skill: ProseSkill) -> dict[str, Any]:
+    """What a run keeps of the settings of its skill."""
+    own = {"tools": list(skill.tools), "agent": skill.agent, "model": skill.model}
+    return {**skill.settings, **{name: value for name, value in own.items() if value}}
+
+
+def parameters(skill: ProseSkill, task: str, project: str, instructions: Instructions) -> dict[str, Any]:
+    """The parameters of a run of a skill."""
+    given: Mapping[str, Any] = {
+        "task": task,
+        "instructions": _cut(instructions.text, skill),
+        "files": listed(skill, project),
+        "skill_folder": skill.folder,
+        "workspace": project,
+        "settings": settings(skill),
+    }
+    return {name: value for name, value in given.items() if value or name in ("instructions", "settings")}
+
+
+def listed(skill: ProseSkill, project: str) -> list[str]:
+    """What lies beside a SKILL.md, each with a path that ``read`` takes."""
+    inside = os.path.join(os.path.realpath(project), "")
+    folder = os.path.relpath(skill.folder, project) if skill.folder.startswith(inside) else skill.folder
+    return [file.line(folder) for file in skill.files]
+
+
+def child(run: Run) -> Workflow:
+    """The workflow of a sub-agent's run that is to follow a skill, by what its parent gave it."""
+    given = compact_json.load_object(run.spec["params"]["settings"])
+    return workflows.followed(run.workflow, given)
+
+
+def _cut(text: str, skill: ProseSkill) -> str:
+    """The text, or as much of it as a run keeps, with where the rest stands."""
+    if len(text) <= VALUE_LIMIT:
+        return text or f"Use this skill so: {skill.description}"
+    kept = text[: VALUE_LIMIT - 500]
+    kept = kept[: kept.rfind("\n") + 1] or kept
+    path = os.path.join(skill.folder, FILE_NAME)
+    return f"{kept}\n[These are the first {len(kept):,} of {len(text):,} characters: the rest stands in {path}.]"
