@@ -267,7 +267,8 @@ class Following:
         return next((row for row in reversed(rows) if row.data.get("key") == key and row.kind in _OF_CALLS), None)
 
     def _note_result(self, key: str, tool: str, ended: Ended) -> None:
-        self.note("result", {"key": key, "tool": tool, "ok": ended.ok, "text": ended.text})
+        ok = ended.ok and ended.data.get("exit", 0) == 0  # a command that failed is a result to the model
+        self.note("result", {"key": key, "tool": tool, "ok": ok, "text": ended.text})
 
     def sent_back(self) -> str:
         """What a model that ended its turn too early is told; "" if it was told often enough, or may end."""

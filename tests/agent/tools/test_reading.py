@@ -117,3 +117,8 @@ def test_wrong_arguments_are_told_with_the_right_ones(
     session: Session, arguments: dict[str, object], message: str
 ) -> None:
     assert message in session.fault("read", **arguments)
+
+
+def test_an_archive_is_told_with_what_shows_it(session: Session) -> None:
+    (session.project / "a.zip").write_bytes(b"PK\x03\x04\0\0")
+    assert "`python -m zipfile -l a.zip` by shell" in session.fault("read", path="a.zip")

@@ -172,3 +172,7 @@ def test_a_pattern_finds_what_re_finds(words: list[str]) -> None:
     pattern = "".join(words)
     for text in ("", "ab.ba", "aab", "b a .", "aaaa"):
         assert Pattern(pattern).is_found_in(text) == bool(re.search(pattern, text))
+
+
+def test_a_text_that_is_no_pattern_is_told_as_one(session: Session) -> None:
+    assert 'pattern="total\\[0"' in session.fault("search", pattern="total[0")

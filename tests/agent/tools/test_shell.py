@@ -95,7 +95,7 @@ def test_a_failure_before_a_pipe_is_told(session: Session) -> None:
         ("echo ~/'a b'", "write the path out"),
         ("(ls)", "call shell once"),
         ("if true; then ls; fi", "call shell once"),
-        ("FOO=1 ls", "env NAME=value PROGRAM"),
+        ("FOO=1 ls", "put env before it: env FOO=1 ls …"),
         ("cat << E\nx\nE", "put the text into a file by write"),
         ("cat <<< x", "put the text into a file by write"),
         ("ls 3> x", "redirect 0, 1 or 2"),
@@ -105,12 +105,32 @@ def test_a_failure_before_a_pipe_is_told(session: Session) -> None:
         ("cd src", "name paths from there"),
         ("source .venv/bin/activate", "by their paths"),
         ("export A=1", "env NAME=value PROGRAM"),
-        ("no-such-program", "which -a"),
+        ("no-such-program", "use another program or tool for the same"),
     ],
 )
 def test_what_only_a_shell_does_is_refused_with_what_to_do(session: Session, command: str, try_: str) -> None:
     message = session.fault("shell", command=command)
     assert try_ in message.partition("  try:   ")[2]
+
+
+def test_a_program_that_is_not_there_is_told_with_the_nearest_name(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "measure").touch(0o755)
+    monkeypatch.setenv("PATH", str(programs))
+    assert "there is no program mesure on PATH; did you mean measure?" in session.fault("shell", command="mesure x")
+
+
+def test_a_script_is_told_with_the_command_that_runs_it(session: Session) -> None:
+    (session.project / "run.py").write_text("print(1)\n", encoding="utf-8")
+    assert "`python ./run.py`" in session.fault("shell", command="./run.py")
+    assert "`python run.py`" in session.fault("shell", command="run.py")
+
+
+def test_a_command_that_takes_too_long_is_told_with_the_longest_time(session: Session) -> None:
+    assert session.call("shell", command="sleep 9", timeout=1).endswith("[give it longer: timeout=600 is the most]\n")
 
 
 @pytest.mark.parametrize("command", [" ", "'", "> x", "|", "ls |", "| ls", "&& ls", "echo \\", "[[ a ]]", "\0"])
@@ -283,7 +303,7 @@ def test_a_bomb_of_processes_ends_at_the_time_limit(session: Session) -> None:
 def test_a_file_that_is_no_program_is_told(session: Session) -> None:
     script = session.project / "run.sh"
     script.write_text("echo a\n", encoding="utf-8")
-    assert "there is no program ./run.sh in the project" in session.fault("shell", command="./run.sh")
+    assert "./run.sh is a script, and no program" in session.fault("shell", command="./run.sh")
     script.chmod(0o755)
     code, _, errors = run(session, "./run.sh")
     assert (code, "cannot be run" in errors) == (126, True)

@@ -212,3 +212,7 @@ def test_no_path_leads_outside(session: Session, parts: list[str], separator: st
             assert folded[0] != "scripts"
             assert not {".git", "skill.md"} & set(folded)
             one.unlink()
+
+
+def test_a_place_outside_of_the_project_is_told_with_one_inside(session: Session) -> None:
+    assert 'in the project: path="out.txt"' in session.fault("write", path="/tmp/out.txt", content="x")

@@ -93,7 +93,9 @@ def read_line(line: str, folder: str) -> list[Part]:
 
 def _part(raw: Raw, folder: str) -> Part:
     if raw.sets:
-        raise _no_shell(f"a variable that is set before a command ({raw.sets[0][0]}=…)", "env NAME=value PROGRAM")
+        name, value = raw.sets[0]
+        example = f"env {name}={value.text if value.known else 'value'} {raw.words[0].text if raw.words else 'PROGRAM'}"
+        raise _no_shell(f"a variable that is set before a command ({name}=…)", f"put env before it: {example} …")
     if raw.is_negated or raw.closed:
         raise _no_shell("a reserved word", "look at the exit code of the command")
     if not raw.words:

@@ -28,6 +28,8 @@ _IMAGES = {
     b"\x7fELF": "a program",
 }
 _PRINTED = "read shows text files; a program that reads it may be run by shell"
+# What shows the content of an archive, by the same beginnings.
+_OPENED = {b"PK\x03\x04": "python -m zipfile -l", b"\x1f\x8b": "gzip -dc"}
 
 
 def tool(files: Workspace) -> Tool:
@@ -74,7 +76,13 @@ def require_text(data: bytes, name: str, encoding: str = encodings.UTF_8) -> Non
     if (workspace.is_binary(data) and encoding not in encodings.WIDE) or (image and not workspace.is_utf8(data)):
         if marked := encodings.marked(data):
             raise UsageError(f"{name} is not {encoding}", remedy=f'read it with encoding="{marked}"')
-        raise UsageError(f"{name} is {image or 'binary'}, {len(data):,} bytes", valid="a text file", remedy=_PRINTED)
+        what = f"{name} is {image or 'binary'}, {len(data):,} bytes"
+        raise UsageError(what, valid="a text file", remedy=_printed(data, name))
+
+
+def _printed(data: bytes, name: str) -> str:
+    program = next((program for begin, program in _OPENED.items() if data.startswith(begin)), "")
+    return f"`{program} {name}` by shell" if program else _PRINTED
 
 
 def _read(files: Workspace, given: str, offset: int, limit: int, encoding: str) -> Result:

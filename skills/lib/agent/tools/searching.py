@@ -184,8 +184,13 @@ def _compiled(pattern: str) -> Pattern:
         raise UsageError(
             f"{pattern!r:.200} is no pattern: {error}",
             valid="a regular expression of JSON Schema: no lookaround, back references or flags",
-            remedy="put a backslash before a sign that is meant as itself, such as \\( or \\{",
+            remedy=f'put a backslash before a sign that is meant as itself: pattern="{_escaped(pattern)}"',
         ) from None
+
+
+def _escaped(pattern: str) -> str:
+    """The pattern of a text as it stands."""
+    return "".join(f"\\{sign}" if sign in r"\.[]{}()*+?^$|" else sign for sign in pattern)
 
 
 def _by_name(root: str, glob: str) -> Callable[[str], object]:

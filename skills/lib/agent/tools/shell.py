@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -9,7 +10,7 @@ import sys
 from skills.lib.agent.tools import command_lines, outputs, supervisor
 from skills.lib.agent.tools.command_lines import READ, SAME, Part
 from skills.lib.agent.tools.tool import Result, Tool
-from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.errors import EnvironmentProblem, UsageError, did_you_mean, nearest
 from skills.lib.gateway import GatewayResult, processes, strays, variables
 from skills.lib.gateway.specs import Limits
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 LIMITS = Limits(seconds=120, output=20_000, processes=1_000)
 # What a call may ask for (seconds).
 LONGEST = 600
+_INTERPRETERS = {".py": "python", ".sh": "sh", ".js": "node"}
 # By this a command of Lockstep knows that an agent runs it, and leaves to people what is theirs.
 _AGENT = {"LOCKSTEP_AGENT": "1"}
 
@@ -36,9 +38,11 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
         before = outputs.snapshot(files.project)
         result = run(files, command, given, inherit, stopped)
         made = outputs.made(before, outputs.snapshot(files.project) if before is not None else None)
-        files_made = f"[{outputs.sentence(made)}]\n" if made else ""
+        notes = f"[{outputs.sentence(made)}]\n" if made else ""
+        if result.exit is None and given.seconds < LONGEST:
+            notes += f"[give it longer: timeout={LONGEST} is the most]\n"
         data = {"exit": result.exit, "output": result.output, "errors": result.errors}
-        return Result(result.text() + files_made, {**data, "made": made[: outputs.RECORDED]} if made else data)
+        return Result(result.text() + notes, {**data, "made": made[: outputs.RECORDED]} if made else data)
 
     return Tool(
         name="shell",
@@ -110,7 +114,28 @@ def _program(files: Workspace, name: str) -> str:
             raise UsageError(
                 f"{name} is of a shell, and no shell runs this command", remedy=command_lines.BUILTINS[name]
             ) from None
-        where = "in the project" if "/" in name else "on PATH"
-        raise EnvironmentProblem(
-            f"there is no program {name:.200} {where}", remedy="which -a says where programs are; ask for another way"
-        ) from None
+        raise _no_program(files, name) from None
+
+
+def _no_program(files: Workspace, name: str) -> EnvironmentProblem:
+    """What is said of a program that is not there: how a script of the project is run, or the nearest name."""
+    script = os.path.join(files.project, name)
+    interpreter = _INTERPRETERS.get(os.path.splitext(name)[1], "")
+    if interpreter and os.path.isfile(script):
+        return EnvironmentProblem(f"{name:.200} is a script, and no program", remedy=f"`{interpreter} {name:.200}`")
+    if "/" in name:
+        return EnvironmentProblem(f"there is no program {name:.200} in the project", remedy="find it by search")
+    near = did_you_mean(nearest(name, _programs(files)))
+    return EnvironmentProblem(
+        f"there is no program {name:.200} on PATH{near}",
+        remedy="use another program or tool for the same; a script of the skill may do it",
+    )
+
+
+def _programs(files: Workspace) -> list[str]:
+    """The names in the folders of PATH."""
+    found: set[str] = set()
+    for folder in processes.search_path(files.project, own=True):
+        with contextlib.suppress(OSError):
+            found.update(os.listdir(folder))
+    return sorted(found)

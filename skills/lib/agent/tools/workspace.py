@@ -51,7 +51,13 @@ class Workspace:
 
     def to_write(self, given: str) -> str:
         """The resolved path of a file that may be written, there or not. Raises RefusedError."""
-        path = self.places.resolve(given, WRITE, (self.project,))
+        try:
+            path = self.places.resolve(given, WRITE, (self.project,))
+        except RefusedError as error:
+            name = os.path.basename(given.rstrip("/"))
+            if error.valid and name.isprintable() and name not in ("", ".."):  # it is outside
+                raise RefusedError(error.what, valid=error.valid, remedy=f'in the project: path="{name}"') from None
+            raise
         for folder in (self.home, *self._roots[1:]):
             if may_be_below(path, folder) and not may_be_below(self.project, folder):
                 raise RefusedError(
