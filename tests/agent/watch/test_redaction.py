@@ -182,12 +182,11 @@ def test_a_request_is_asked_for_secrets_and_a_mark_in_it_is_none() -> None:
     assert REDACTOR.secrets(f"use {SECRETS['github-token'][1]} and password: hunter2") == ["github-token", "secret"]
 
 
+_REPEATED = 'a|eyJ|a@|a@b.co |token=|password: |"token": "|://a:|+1 |bearer |cookie: a=|M|?sig=|_-|Q~|aB|1234 |AKIA'
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "part",
-    'a|eyJ|a@|a@b.co |token=|password: |"token": "|://a:|-----BEGIN PRIVATE KEY-----\n|+1 |bearer |cookie: a=|M|?sig=|_-|'
-    "Q~|aB|1234 |AKIA".split("|"),
-)
+@pytest.mark.parametrize("part", [*_REPEATED.split("|"), "-----BEGIN PRIVATE KEY-----\n"])
 def test_the_time_is_linear_in_the_text_whatever_it_repeats(part: str) -> None:
     def seconds(size: int) -> float:
         text = part * (size // len(part))
