@@ -8,12 +8,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json, paths
-from skills.lib.agent import configuration, runs
+from skills.lib.agent import runs
 from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.concealment import Concealment
+from skills.lib.agent.configuration import Configuration, load
 from skills.lib.agent.interrupting import interruptible
 from skills.lib.agent.lease import lease
+from skills.lib.agent.redaction import Redactor
 from skills.lib.agent.settings import Settings
 from skills.lib.agent.tools import outputs
+from skills.lib.agent.visibility import Levels
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.ledger import Ledger, keyed_id
@@ -79,16 +83,20 @@ class Agent:
         settings: Settings | None = None,
         overrides: Mapping[str, Any] | None = None,
         base_url: str = "",
+        configuration: Configuration | None = None,
     ) -> None:
         self.project = os.path.realpath(project)
         if not os.path.isdir(self.project):
             raise UsageError(f"the project {self.project} is no folder")
         self.home = paths.home(self.project)
-        self.configuration = configuration.load(self.project)
+        self.configuration = configuration or load(self.project)
         self._overrides = dict(overrides or {})
         self.settings = (settings or self.configuration.settings).changed(**self._overrides)
         self._model, self._tools, self._base_url = model, tools, base_url
         self._names = dict(tool_names or {})
+        visibility = self.configuration.visibility
+        self._levels = Levels(visibility, self.configuration.tool_types, self._names)
+        self._redactor = Redactor(visibility.sensitive_fields)
         _check_names([tool.name for tool in tools or ()])
         self._cancelled: set[str] = set()
 
@@ -108,6 +116,7 @@ class Agent:
         """
         from skills.lib.agent.prose import opening  # few programs open runs
 
+        self._require_no_secrets("the task", request, parameters)
         prose = opening.found(self.project, skill)
         if prose is not None:
             return self._start_prose(prose, request, dict(parameters or {}), new)
@@ -214,8 +223,9 @@ class Agent:
     def answer(self, run: str, answer: str, reason: str = "") -> None:
         """Answer the question that a run waits with: the calling program vouches that a person says it.
 
-        Raises RefusedError if the run asks nothing, or the answer is none of its choices.
+        Raises RefusedError if the run asks nothing, or the answer is none of its choices, or has a secret in it.
         """
+        self._require_no_secrets("the answer", answer, reason)
         runner, workflow = runs.served(self.project, run)
         try:
             turn = runs.known(self.project, run).turn
@@ -345,6 +355,7 @@ class Agent:
             guarding=Guarding(self.project, run),
             is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
             rules=rules,
+            concealment=Concealment(self._redactor, self._levels),
         )
         following.budget = Budget(self.configuration, self.home, run, lambda data: following.note("budget", data))
         return following
@@ -366,6 +377,15 @@ class Agent:
         finally:
             runner.close()
         return runs.served(self.project, run)
+
+    def _require_no_secrets(self, what: str, *values: object) -> None:
+        """Raise RefusedError for a secret in what is given, before anything of it is written."""
+        kinds = self._redactor.secrets(compact_json.readable(values))
+        if kinds:
+            raise RefusedError(
+                f"{what} has a secret in it: {', '.join(kinds)}. Nothing was written",
+                remedy="take it out: name a file or a variable that has it, which a program reads by itself",
+            )
 
     def _commands(self, line: str) -> list[Sequence[str]]:
         """The commands of a line, as a step's patterns judge them; none if it writes a file or cannot be read."""

@@ -7,6 +7,7 @@ survives a restart.
 from __future__ import annotations
 
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
+from skills.lib.agent.concealment import BARE, NOT_KEPT, WHOLE, Concealed, Concealment
 from skills.lib.agent.limits import Limits
 from skills.lib.agent.pricing import Usage
 from skills.lib.agent.settings import SIMPLE
@@ -72,6 +73,7 @@ class Following:
         guarding: Guarding | None = None,
         is_cancelled: Callable[[], bool] = bool,
         rules: Rules | None = None,
+        concealment: Concealment | None = None,
     ) -> None:
         self.runner, self.workflow, self.run = runner, workflow, run
         self.activity, self.settings = activity, settings
@@ -80,6 +82,7 @@ class Following:
         self._names, self._commands_of, self._guarding = dict(names or {}), commands_of, guarding
         self.is_cancelled = is_cancelled
         self.budget: Budget | None = None
+        self.concealment = concealment or Concealment()
 
     def peek(self) -> Peek:
         """What the run is at."""
@@ -121,13 +124,16 @@ class Following:
         """End the session, not the run, and note why."""
         self.note("stopped", {"reason": reason})
 
-    def note(self, kind: str, data: Mapping[str, Any], turn: int | None = None) -> int:
-        """Record that something happened now; the id of its row."""
+    def note(self, kind: str, data: Mapping[str, Any], turn: int | None = None, visibility: str = WHOLE) -> int:
+        """Record that something happened now, without secrets; the id of its row."""
+        return self._write(kind, self.concealment.redactor.value(dict(data)), turn, visibility)
+
+    def _write(self, kind: str, data: Mapping[str, Any], turn: int | None = None, visibility: str = WHOLE) -> int:
         ledger = self.runner.ledger
         if turn is None:
             run = ledger.run(self.run)
             turn = run.turn if run is not None else 0
-        return self.activity.note(self.run, turn, history.last(ledger.database), kind, data)
+        return self.activity.note(self.run, turn, history.last(ledger.database), kind, data, visibility)
 
     def task(self) -> str:
         """What the run is for, as it was given; "" for a sub-agent's, whose block says it."""
@@ -162,11 +168,13 @@ class Following:
     def end_model_call(self, stamp: Stamp, text: str, model: str, usage: Usage, is_estimate: bool) -> None:
         """Note what a model thought, and what it took: ``usd`` is missing if the price is unknown."""
         if text:
-            self.note("thought", {"text": readable(text), "model": stamp.model}, stamp.turn)
+            hides = self.concealment.hides(stamp.turn)
+            thought = {"model": stamp.model} if hides else {"text": readable(text), "model": stamp.model}
+            self.note("thought", thought, stamp.turn, BARE if hides else WHOLE)
         usd = self.budget.end(stamp.model, model, usage) if self.budget else None
         taken: dict[str, Any] = {name: tokens for name, tokens in usage.fields().items() if tokens}
         known = {"model": model, "user": user_name(), **({"usd": round(usd, 9)} if usd is not None else {})}
-        self.note(
+        self._write(
             "usage", {**taken, **known, **({"estimate": True} if is_estimate else {}), "call": stamp.model}, stamp.turn
         )
 
@@ -182,7 +190,7 @@ class Following:
             return Ended(why, False)
         try:
             peek = self.peek()
-            request = reporting.request(peek, arguments, stamp.turn if stamp else None)
+            request = reporting.request(peek, self.concealment.reported(arguments), stamp.turn if stamp else None)
             response = self.runner.advance(self.workflow, self.run, request)
         except RefusedError as error:
             return Ended(error.what, False)
@@ -219,11 +227,12 @@ class Following:
         if stamp is not None and stamp.turn != peek.run.turn:
             where = peek.run.step or peek.run.status
             return Ended(f"The run has moved since: it is at {where}. Nothing was done.", False)
+        call = self.concealment.call(self._names.get(tool, tool), arguments)
         before = self._before(key)
         if before is not None and before.kind == "result":
-            return Ended(before.data["text"], before.data["ok"])
+            return Ended(before.data.get("text", NOT_KEPT), before.data["ok"])
         if before is not None and before.kind == "call" and not reads:
-            self._note_result(key, tool, interrupted := Ended(_INTERRUPTED, False))
+            self._note_result(key, tool, interrupted := Ended(_INTERRUPTED, False), call)
             return interrupted
         offer = self._offer(peek)
         why = offer.why_not(tool, arguments)
@@ -231,25 +240,32 @@ class Following:
         if not why and self._only_reports(peek, 1):
             why, kind = f"{REPORT} alone was offered", "limit"
         if not why:
-            why, kind = self.limits.too_often(tool, plain(arguments), peek.run.turn), "limit"
+            why, kind = self.limits.too_often(call.digest, peek.run.turn), "limit"
         if not why and (guarding := self._guarding_of(tool)):
             why, kind = guarding.check(self._names.get(tool, tool), arguments, key), "policy"
+        if not why:
+            project = self.runner.command_line.project
+            why, kind = self.concealment.why_not_written(self._names.get(tool, tool), arguments, project), "mark"
         if why:
-            self.note("refused", {"key": key, "tool": tool, "by": kind, "why": why}, peek.run.turn)
-            return Ended(f"Refused, nothing was done: {why}", False)
-        self.note("call", {"key": key, "tool": tool, "arguments": plain(arguments), "reads": reads}, peek.run.turn)
+            said = {} if call.visibility == BARE else {"why": why}
+            self.note("refused", {"key": key, "tool": tool, "by": kind, **said}, peek.run.turn, call.visibility)
+            return Ended(self.concealment.redactor.text(f"Refused, nothing was done: {why}"), False)
+        self._write("call", {"key": key, "tool": tool, **call.data, "reads": reads}, peek.run.turn, call.visibility)
         return None
 
     def end_call(self, tool: str, arguments: Mapping[str, Any], key: str, ended: Ended) -> Ended:
         """Note what a call came to that was carried out; the same as its model reads it."""
-        ended = Ended(readable(ended.text), ended.ok, ended.data)
         if made := ended.data.get("made"):
             self.note("made", plain({"files": made, "key": key}))
-        self._note_result(key, tool, ended)
+        name, redact = self._names.get(tool, tool), self.concealment.redactor.value
+        call = self.concealment.call(name, arguments)
+        ended = Ended(redact(readable(ended.text)), ended.ok, redact(dict(ended.data)))
+        self._note_result(key, tool, ended, call)
         if guarding := self._guarding_of(tool):
-            guarding.learn(self._names.get(tool, tool), arguments, key, ended)
+            kept = Ended("", ended.ok) if call.visibility == BARE else ended
+            guarding.learn(name, redact(dict(arguments)), key, kept)
         if not ended.ok and not self.settings.enable_error_recovery:
-            first = (ended.text.strip().splitlines() or [""])[0]
+            first = "" if call.visibility == BARE else (ended.text.strip().splitlines() or [""])[0]
             self.stop(f"{tool} failed, and enable_error_recovery is false: {first:.300}")
         return ended
 
@@ -266,9 +282,10 @@ class Following:
         rows = self.activity.rows(self.run, after=model, holding=f'"key":"{key}"') if model else []
         return next((row for row in reversed(rows) if row.data.get("key") == key and row.kind in _OF_CALLS), None)
 
-    def _note_result(self, key: str, tool: str, ended: Ended) -> None:
+    def _note_result(self, key: str, tool: str, ended: Ended, call: Concealed) -> None:
         ok = ended.ok and ended.data.get("exit", 0) == 0  # a command that failed is a result to the model
-        self.note("result", {"key": key, "tool": tool, "ok": ok, "text": ended.text})
+        text = {} if call.visibility == BARE else {"text": ended.text}
+        self._write("result", {"key": key, "tool": tool, "ok": ok, **text}, None, call.visibility)
 
     def sent_back(self) -> str:
         """What a model that ended its turn too early is told; "" if it was told often enough, or may end."""

@@ -64,13 +64,13 @@ class Limits:
         """How often a model was sent back in this entry of the step."""
         return len(self._rows(turn=turn, kind="sent-back"))
 
-    def too_often(self, tool: str, arguments: Mapping[str, Any], turn: int) -> str:
-        """Why a call that failed before is not made again; "" if it may be. ``arguments`` are as they are noted."""
+    def too_often(self, digest: str, turn: int) -> str:
+        """Why a call that failed before is not made again; "" if it may be. ``digest`` is of its tool and arguments."""
         with self._lock:
             if self._failures is None or (self._failures.turn, self._failures.begun) != (turn, self.begun):
                 self._failures = _Failures(turn, self.begun)
             self._failures.take(self._activity.rows(self._run, turn=turn, after=self._failures.until))
-            failed = self._failures.counts[_digest(tool, arguments)]
+            failed = self._failures.counts[digest]
         if failed < self._settings.tool_failures:
             return ""
         return f"this call failed {failed} times with these arguments. Try another way."
@@ -91,7 +91,7 @@ class _Failures:
         for row in rows:
             self.until = row.id
             if row.kind == "call":
-                self._called[row.data["key"]] = _digest(row.data["tool"], row.data["arguments"])
+                self._called[row.data["key"]] = row.data.get("digest") or _digest(row.data)
             elif row.kind == "result" and not row.data["ok"]:
                 self.counts[self._called.get(row.data["key"], "")] += 1
             elif row.kind == "result" and row.data["tool"] in _CHANGING:
@@ -100,5 +100,5 @@ class _Failures:
                 self.counts.pop(self._called.get(row.data["key"], ""), None)
 
 
-def _digest(tool: str, arguments: Mapping[str, Any]) -> str:
-    return compact_json.digest([tool, dict(arguments)])
+def _digest(call: Mapping[str, Any]) -> str:
+    return compact_json.digest([call["tool"], dict(call["arguments"])])

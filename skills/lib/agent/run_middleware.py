@@ -16,7 +16,9 @@ from langgraph.types import Command
 
 from skills.lib.agent import models, prompt, texts, trimming
 from skills.lib.agent.calls import Ended, Stamp, readable_values
+from skills.lib.agent.concealment import NOT_KEPT
 from skills.lib.agent.following import Following, Present
+from skills.lib.agent.kept_conversation import STAMP, KeptConversation
 from skills.lib.agent.pricing import Usage
 from skills.lib.agent.prose.rules import LAST
 from skills.lib.errors import LockstepError
@@ -27,8 +29,8 @@ from skills.lib.runtime.reporting import REPORT
 
 # Under which names LangChain says how many tokens went into a provider's cache.
 _WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
-# Where a message carries its stamp, and what a session says in place of a model.
-STAMP, ENDS = "lockstep", "lockstep_ends"
+# Where a message carries what a session says in place of a model.
+ENDS = "lockstep_ends"
 
 
 class RunMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -53,6 +55,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         self._run_children = run_children
         self._sections = sections or prompt.Sections()
         self._model_of = model_of
+        self._conversation = KeptConversation(following.concealment)
         # Registered so that a report's call is carried out; each model call offers the schema of its step.
         self.tools = [_report_tool()]
 
@@ -91,11 +94,11 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        place = _Place(request)
+        place = _Place(request, self._conversation)
         if told := self._begun(place, request):
-            return place.answered(told)
+            return self._conversation.kept_result(place.answered(told), place.tool, place.arguments)
         try:
-            result = handler(request)
+            result = handler(place.whole(request))
         except (Exception, SystemExit) as error:
             result = self._failed(place, error)
         return self._ended(place, request, result)
@@ -103,11 +106,11 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
-        place = _Place(request)
+        place = _Place(request, self._conversation)
         if told := await asyncio.to_thread(self._begun, place, request):  # a report may check commands
-            return place.answered(told)
+            return self._conversation.kept_result(place.answered(told), place.tool, place.arguments)
         try:
-            result = await handler(request)
+            result = await handler(place.whole(request))
         except (Exception, SystemExit) as error:
             result = await asyncio.to_thread(self._failed, place, error)
         return await asyncio.to_thread(self._ended, place, request, result)
@@ -150,7 +153,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     def _prepared(self, request: ModelRequest[Any], present: Present) -> ModelRequest[Any]:
         """The model call with the block, the tools of the step, and messages that fit."""
         following, peek = self.following, present.peek
-        settings = following.settings
+        settings, whole = following.settings, self._conversation.whole(request.messages)
         tools = [] if present.only_report else request.tools
         tools = [tool for tool in tools if _is_offered(present, _name_of_tool(tool))]
         names = [_name_of_tool(tool) for tool in tools]
@@ -169,7 +172,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
             directive=LAST if present.only_report else "",
         )
         offered = [*tools, _schema_of(reporting.schema(peek))]
-        system, messages = trimming.fitted(sections, request.messages, offered, settings.context_tokens, switches)
+        system, messages = trimming.fitted(sections, whole, offered, settings.context_tokens, switches)
         return request.override(system_message=system, messages=messages, tools=offered)
 
     def _stamped(self, response: ModelResponse[Any], asked: _Asked) -> ModelResponse[Any]:
@@ -177,11 +180,10 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
             if isinstance(message, AIMessage):
                 _make_readable(message)
                 message.response_metadata = {**message.response_metadata, STAMP: asked.stamp.fields()}
-                usage = _usage_of(message)
+                usage, text = _usage_of(message), _text_of(message)
                 estimate = Usage(asked.tokens, trimming.estimated_tokens([message]))
-                self.following.end_model_call(
-                    asked.stamp, _text_of(message), asked.model, usage or estimate, usage is None
-                )
+                self._conversation.keep(message, asked.stamp)
+                self.following.end_model_call(asked.stamp, text, asked.model, usage or estimate, usage is None)
         return response
 
     def _begun(self, place: _Place, request: ToolCallRequest) -> Ended | None:
@@ -190,6 +192,8 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
             return self.following.report(place.arguments, place.stamp, place.alone)
         if request.tool is None:
             return Ended(f"There is no tool {place.tool!r:.80}.", False)
+        if not place.is_known:
+            return Ended(NOT_KEPT, False)
         reads = bool((request.tool.metadata or {}).get("reads"))
         return self.following.begin_call(place.tool, place.arguments, place.key, place.stamp, reads)
 
@@ -210,8 +214,10 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if ended.ok and request.tool is not None and (request.tool.metadata or {}).get("ends"):
             self.following.stop(ended.text.strip())
         if isinstance(result, Command):
-            return result
-        return place.answered(ended, result, self.is_embedded)
+            return self._conversation.kept_command(result, place.tool, place.arguments)
+        return self._conversation.kept_result(
+            place.answered(ended, result, self.is_embedded), place.tool, place.arguments
+        )
 
 
 class _Asked(Record):
@@ -224,9 +230,12 @@ class _Asked(Record):
 
 
 class _Place:
-    """Where a call of a tool stands: the message that asked for it, its stamp, and its place among the calls of it."""
+    """Where a call of a tool stands: the message that asked for it, its stamp, and its place among the calls of it.
 
-    def __init__(self, request: ToolCallRequest) -> None:
+    ``arguments`` are those that the model gave, unless ``is_known`` is False.
+    """
+
+    def __init__(self, request: ToolCallRequest, conversation: KeptConversation) -> None:
         call = request.tool_call
         self.tool, self.arguments, self.id = call["name"], dict(call["args"] or {}), call["id"] or ""
         messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else []
@@ -238,6 +247,13 @@ class _Place:
         if number is None:
             number = next((at for at, one in enumerate(calls) if one["id"] == call["id"] and one == call), 0)
         self.key = f"{self.stamp.model if self.stamp else 0}.{number}"
+        whole = conversation.arguments(self.key, self.tool, self.arguments)
+        self.is_known = whole is not None
+        self.arguments = whole or {}
+
+    def whole(self, request: ToolCallRequest) -> ToolCallRequest:
+        """The request with the arguments that the model gave."""
+        return request.override(tool_call={**request.tool_call, "args": self.arguments})
 
     def answered(self, ended: Ended, result: ToolMessage | None = None, whole: bool = False) -> ToolMessage:
         """The message for the model; what is not text in a tool's own stays, and its artifact if it stays ``whole``."""

@@ -9,13 +9,15 @@ from typing import Any
 
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, RemoveMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from skills.lib.agent import children, texts
 from skills.lib.agent.conversations import Conversations
 from skills.lib.agent.following import Following
+from skills.lib.agent.kept_conversation import holds_hidden
 from skills.lib.agent.run_middleware import RunMiddleware
 from skills.lib.runtime.peeking import Peek
 
@@ -58,6 +60,9 @@ class Session:
             given = {"messages": [HumanMessage(texts.LOST if has_begun else texts.BEGIN)]}
             if has_begun:
                 following.note("moved-on", {"why": "the conversation is lost"})
+        elif holds_hidden(state.values["messages"], following.peek().run.turn):
+            following.note("moved-on", {"why": "what was hidden in the conversation is not kept"})
+            given = {"messages": [RemoveMessage(REMOVE_ALL_MESSAGES), HumanMessage(texts.ANEW)]}
         elif not state.tasks:  # of which ``next`` leaves out those that ended just before a kill
             given = {"messages": [HumanMessage(texts.GO_ON)]}
         with self._conversations.told():

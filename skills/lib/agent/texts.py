@@ -22,6 +22,11 @@ LOST = (
     "in itself. Go on with it."
 )
 
+ANEW = (
+    "This step begins anew: what its conversation held is not kept. The step in the mandatory skill is complete in "
+    "itself. Look at what was done so far before you repeat anything."
+)
+
 
 def sections(following: Following, around: Sections, own: str = "") -> Sections:
     """What stands in the system prompt around the block: a program's own sections and prompt, and ours."""

@@ -106,7 +106,9 @@ def of_row(row: Row, number: int, full: bool) -> str:
     data = row.data
     tool = str(data.get("tool", ""))
     if row.visibility == "hidden":
-        return f"{tool or row.kind}: hidden"
+        return f"{tool}{_status(data) if row.kind == 'result' else ''}: hidden" if tool else f"{row.kind}: hidden"
+    if row.visibility == "brief" and row.kind in ("call", "result"):
+        return f"{tool}{_status(data) or ' was called'}."
     if row.kind == "task":
         return f"Task: {_line(data.get('text', ''))}"
     if row.kind == "model":
@@ -119,7 +121,7 @@ def of_row(row: Row, number: int, full: bool) -> str:
         return f"{tool}({_arguments(data.get('arguments'))})"
     if row.kind == "result":
         text = str(data.get("text", ""))
-        return f"{tool} {'ended' if data.get('ok') else 'failed'}: {_first(text)}"
+        return f"{tool}{_status(data)}: {_first(text)}"
     if row.kind == "sent-back":
         again = f", time {number}" if number > 1 else ""
         return f"The agent ended its turn before it reported the step, and was sent back{again}."
@@ -170,6 +172,11 @@ def _end(event: Event, after: Progress) -> str:
     undone = len(event.change.get("not_done", ()))
     left = f" {counted(undone, 'thing')} left undone." if undone else ""
     return f"{'The run is done.' if after.status == 'done' else 'The run ended without success.'}{left}"
+
+
+def _status(data: Mapping[str, Any]) -> str:
+    """How a call ended; "" for one that only began."""
+    return "" if "ok" not in data else " ended" if data["ok"] else " failed"
 
 
 def _barred(data: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 
 from skills.lib.agent.redaction.assignments import FIELDS, Assignments, is_field, normal
 from skills.lib.agent.redaction.personal_data import PERSONAL
-from skills.lib.agent.redaction.secret_patterns import IN_PLACE, KEYS, Pattern
+from skills.lib.agent.redaction.secret_patterns import IN_PLACE, KEY_LINE, KEYS, Pattern
 from skills.lib.model.values import is_secret
 
 TYPE_CHECKING = False
@@ -26,11 +26,15 @@ _SHORTEST = 8
 
 def has_mark(value: Any) -> bool:
     """True if a text has the mark of something that was redacted, or a value has such a text."""
+    return bool(marks(value))
+
+
+def marks(value: Any) -> list[str]:
+    """The marks in a text, or in the texts of a value."""
     if isinstance(value, str):
-        return _MARK.search(value) is not None
-    if isinstance(value, dict):
-        return any(has_mark(one) for pair in value.items() for one in pair)
-    return isinstance(value, list | tuple) and any(map(has_mark, value))
+        return [found[0] for found in _MARK.finditer(value)]
+    parts = [one for pair in value.items() for one in pair] if isinstance(value, dict) else value
+    return [mark for one in parts for mark in marks(one)] if isinstance(parts, list | tuple) else []
 
 
 class Redactor:
@@ -70,7 +74,7 @@ class Redactor:
     def _without_secrets(self, text: str) -> str:
         for value in self._known:
             text = text.replace(value, _mark("environment"))
-        text = _without(_without(text, KEYS), IN_PLACE)
+        text = _without(text, (*KEYS, KEY_LINE, *IN_PLACE))
         return self._assignments.replaced(text, lambda value: value if has_mark(value) else _mark("secret"))
 
     def _name(self, name: Any) -> Any:

@@ -39,6 +39,7 @@ _PEM = (
     r"(?:(?:(?!-----)[\s\S]){16,40000}-----END (?P=label)-----"
     r"|(?:(?:\s|\\[nr]|\d{1,9}\t){1,40}[A-Za-z0-9+/=]{16,}){1,2000})"
 )
+_HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _BASE64 = r"[A-Za-z0-9+/]"
 
 KEYS = (
@@ -106,6 +107,14 @@ KEYS = (
     _key("twilio-key", r"SK[0-9a-f]{32}", "SK"),
     _key("vault-token", r"hv[bs]\.[\w-]{24,}", "hvs.", "hvb."),
     _key("xai-key", r"xai-[A-Za-z0-9]{60,}", "xai-"),
+)
+
+# A line of such a key by itself, as a search shows it: base64 in 64 characters (RFC 7468), or 70 (OpenSSH).
+KEY_LINE = Pattern(
+    "key-line",
+    (),
+    re.compile(rf"(?m)(?<![\w+/=])(?:{_BASE64}{{70}}|{_BASE64}{{64}})(?=[ \t\r]*$|\\[nr]|\")", _FLAGS),
+    lambda found: not _HEX.fullmatch(found[0]) and any(map(str.isdigit, found[0])) and found[0].lower() != found[0],
 )
 
 # In a URL, a header or a command: the name before it says that it is one.
