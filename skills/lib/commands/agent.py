@@ -23,7 +23,8 @@ from skills.lib.commands.console.options import (
 )
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.commands.queries.runs import command
-from skills.lib.commands.session import pages
+from skills.lib.commands.session import costs, pages
+from skills.lib.commands.session import settings as in_force
 from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
 from skills.lib.commands.session.driving import Driving
 from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, UsageError
@@ -248,3 +249,7 @@ def _print_result(screen: Screen, outcome: SessionResult) -> None:
         status = {"not": "not done"}.get(one["status"], one["status"])
         about = f" ({one_line(about)})" if about else ""
         screen.print(f"{one['number']}. {one_line(one['objective'])}: {status}{about}")
+
+
+agent.add_command(costs.cost)
+agent.add_command(in_force.settings)

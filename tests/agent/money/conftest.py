@@ -45,10 +45,10 @@ def plain(tmp_path: Path, config: object) -> Path:
 
 
 def taking(
-    tokens: int = 1_000, cached: int = 0, name: str = "openai:gpt-5.2", says: dict[str, Any] | None = None
+    tokens: int = 1_000, cached: int = 0, name: str = "openai:gpt-5.2", values: dict[str, Any] | None = None
 ) -> ScriptedModel:
     """A model that reports each step, and says that it read so many tokens and wrote 100."""
-    inner = honest({}, outcome="ok")
+    inner = honest(values, outcome="ok")
 
     def answer(messages: list[BaseMessage], tools: list[dict[str, Any]]) -> Answer:
         usage = {
@@ -59,7 +59,7 @@ def taking(
         }
         found = inner(messages, tools)
         assert not isinstance(found, str)
-        return found.model_copy(update={"usage_metadata": usage, **(says or {})})
+        return found.model_copy(update={"usage_metadata": usage})
 
     return ScriptedModel(answer=answer, model_name=name)
 
