@@ -136,8 +136,7 @@ def test_skill_task_and_parameters_are_read(
     cli("agent", "run", *words, "--max-iterations", "4", "--base-url", "http://127.0.0.1:1")
     assert agent.started == started
     assert agent.made["overrides"] == {"max_iterations": 4}
-    assert agent.made["model"].model_name == "openai:none"
-    assert agent.made["model"].inner.openai_api_base == "http://127.0.0.1:1"
+    assert (agent.made["model"], agent.made["base_url"]) == (None, "http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(

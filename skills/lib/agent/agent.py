@@ -180,6 +180,15 @@ class Agent:
                     activity.note(run, 0, 0, kind, data)
         return run
 
+    def require_model(self, skill: str = "") -> None:
+        """Raise UsageError or EnvironmentProblem if there is no model for a skill, or for one that names none."""
+        from skills.lib.agent.model_choice import ModelChoice, of_skill
+        from skills.lib.agent.prose import opening
+
+        found = opening.folder_of(self.project, skill) if skill else None
+        choice = ModelChoice(self._model, self._base_url, self.configuration)
+        choice.model(of_skill(str(found.path)) if found else "")
+
     def _admit(self, workflow: Workflow, key: str, folder: str) -> None:
         """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
         from skills.lib.agent import budgeting
@@ -315,7 +324,7 @@ class Agent:
             return ended.reason if ended.status == "stopped" else ""
 
         try:
-            wanted = model_choice.of_skill(_folder_of(following))
+            wanted = following.rules.model if following.rules else model_choice.of_skill(_folder_of(following))
 
             def model_of(peek: Peek) -> BaseChatModel:
                 model = shared.choice.of_step(peek.run, peek.step, wanted)

@@ -68,7 +68,11 @@ def agent() -> None:
 @click.argument("skill", metavar="[SKILL]", required=False, shell_complete=complete_skill)
 @click.argument("task", metavar="[TASK]", required=False, callback=checked_text)
 @click.option("--run", "run_id", metavar="RUN", shell_complete=complete_run, help="Go on with this run.")
-@click.option("--model", metavar="PROVIDER:NAME", help=f"The model (default: {_MODEL}).")
+@click.option(
+    "--model",
+    metavar="PROVIDER:NAME",
+    help=f"The model, over all that skill and steps name (default: theirs, then {_MODEL}).",
+)
 @click.option("--base-url", metavar="URL", help="An endpoint that speaks the provider's protocol.")
 @click.option("--param", "params", metavar="NAME=VALUE", multiple=True, help="A parameter of the skill.")
 @click.option(
@@ -113,11 +117,11 @@ def run(
     name, request = _what_to_do(skill, task, run_id, params, new)
     given = _parameters(params)
     _require_extra()
-    from skills.lib.agent import models
     from skills.lib.agent.agent import Agent
 
-    chosen = models.chat_model(model, base_url or "")  # first, or a run is opened that nobody follows
-    opened = Agent(project, chosen, overrides={"max_iterations": max_iterations} if max_iterations else {})
+    overrides = {"max_iterations": max_iterations} if max_iterations else {}
+    opened = Agent(project, model, base_url=base_url or "", overrides=overrides)
+    opened.require_model(name)  # first, or a run is opened that nobody follows
     found = run_id or opened.start(name, request, given, new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = command(project, "agent", "run", "--run", found, *map(str, options))

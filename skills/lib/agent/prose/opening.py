@@ -31,7 +31,7 @@ def found(project: str, name: str) -> ProseSkill | None:
 
     Raises SkillFileError for one that cannot be read, and UsageError for one whose settings are wrong.
     """
-    folder = _folder(project, name)
+    folder = folder_of(project, name)
     if folder is None or folder.workflows:
         return None
     if folder.error:
@@ -39,7 +39,8 @@ def found(project: str, name: str) -> ProseSkill | None:
     return skills_in_prose.load(folder.path)
 
 
-def _folder(project: str, name: str) -> SkillFolder | None:
+def folder_of(project: str, name: str) -> SkillFolder | None:
+    """The folder of the skill that a name or path means, or the path of its SKILL.md; None if there is none."""
     is_path = os.sep in name or name in (".", "..", FILE_NAME)
     if is_path and os.path.basename(name) == FILE_NAME and os.path.isfile(name):
         name = os.path.dirname(os.path.abspath(name))

@@ -39,6 +39,11 @@ class Rules:
         self.params, self.is_fork = params, is_fork
         self.skill_folder = str(params.get("skill_folder", ""))
 
+    @property
+    def model(self) -> str:
+        """The model that the skill names; "" if it names none."""
+        return str(self._own().get("model", ""))
+
     def settings(self, base: Settings, overrides: Mapping[str, Any], most: int | None) -> Settings:
         """The settings of the run: those of the skill over ``base``, and those of the command over both.
 
