@@ -29,6 +29,8 @@ from skills.lib.runtime.reporting import REPORT
 
 # Under which names LangChain says how many tokens went into a provider's cache.
 _WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
+# What the libraries of networks call a failure that may pass, beside the errors of Python itself.
+_PASSING = frozenset(("TransportError", "Timeout", "RequestError", "NetworkError", "ConnectError"))
 # Where a message carries what a session says in place of a model.
 ENDS = "lockstep_ends"
 
@@ -288,7 +290,12 @@ def _failed(error: BaseException) -> Ended:
     """What a tool that raised says to the model: what was wrong, what is valid, what to try."""
     if isinstance(error, LockstepError):
         return Ended("\n".join(error.lines()), False)
-    return Ended(f"The tool failed: {type(error).__name__}: {error}"[:4000], False)
+    what = f"The tool failed: {type(error).__name__}: {error}"[:4000]
+    if isinstance(error, ConnectionError | TimeoutError) or any(
+        base.__name__ in _PASSING for base in type(error).__mro__
+    ):
+        what += "\nSuch a failure may pass: try it again."
+    return Ended(what, False)
 
 
 def _make_readable(message: AIMessage) -> None:

@@ -86,3 +86,11 @@ def test_another_encoding_is_another_way_after_three_failures(tmp_path: Path) ->
     assert ["data.csv is not utf-8" in text for text in told] == [True, True, True, False, False]
     assert "this call failed 3 times" in told[3]
     assert told[4].startswith("     1\tcaf\u00e9\n")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_told_by_its_zero_bytes(session: Session, encoding: str) -> None:
+    (session.project / "data.csv").write_bytes("name,town\nJosé,Köln\n".encode(encoding))
+    assert f'read it with encoding="{encoding}"' in session.fault("read", path="data.csv")
+    (session.project / "data.bin").write_bytes(b"\0\1\2" * 50)
+    assert "is binary, 150 bytes" in session.fault("read", path="data.bin")

@@ -95,7 +95,7 @@ def test_a_failure_before_a_pipe_is_told(session: Session) -> None:
         ("echo ~/'a b'", "write the path out"),
         ("(ls)", "call shell once"),
         ("if true; then ls; fi", "call shell once"),
-        ("FOO=1 ls", "put env before it: env FOO=1 ls …"),
+        ("FOO=1 ls", "`env FOO=1 ls`"),
         ("cat << E\nx\nE", "put the text into a file by write"),
         ("cat <<< x", "put the text into a file by write"),
         ("ls 3> x", "redirect 0, 1 or 2"),
@@ -121,6 +121,12 @@ def test_a_program_that_is_not_there_is_told_with_the_nearest_name(
     (programs / "measure").touch(0o755)
     monkeypatch.setenv("PATH", str(programs))
     assert "there is no program mesure on PATH; did you mean measure?" in session.fault("shell", command="mesure x")
+
+
+def test_a_command_that_fails_is_told_which_file_was_probably_meant(session: Session) -> None:
+    text = session.call("shell", command="cat src/b.py README.mdd")
+    assert text.endswith("[there is no 'src/b.py'; did you mean src/a.py?]\n")
+    assert "did you mean" not in session.call("shell", command="cat ../secret.tx /etc/passwdd")
 
 
 def test_a_script_is_told_with_the_command_that_runs_it(session: Session) -> None:

@@ -115,7 +115,7 @@ def test_a_text_that_is_not_there_or_several_times_is_refused_with_the_nearest(s
     assert session.fault("edit", path="src/a.py", old="def g(z):", new="") == (
         "src/a.py does not have this text: 'def g(z):'\n"
         "  valid: the nearest is line 5:\ndef g(y):\n"
-        "  try:   read the file again"
+        '  try:   old="def g(y):" stands there'
     )
     assert session.fault("edit", path="src/a.py", old="def g(y):\n  return y", new="") == (
         "src/a.py does not have this text: 'def g(y):\\n  return y'\n"
@@ -212,6 +212,12 @@ def test_no_path_leads_outside(session: Session, parts: list[str], separator: st
             assert folded[0] != "scripts"
             assert not {".git", "skill.md"} & set(folded)
             one.unlink()
+
+
+def test_a_text_that_is_not_there_is_told_as_it_stands(session: Session) -> None:
+    (session.project / "a.conf").write_text("name = a\nlevel  =  1\n", encoding="utf-8")
+    message = session.fault("edit", path="a.conf", old="level = 1", new="level = 2")
+    assert message.endswith('  try:   old="level  =  1" stands there')
 
 
 def test_a_place_outside_of_the_project_is_told_with_one_inside(session: Session) -> None:

@@ -88,14 +88,12 @@ def read_line(line: str, folder: str) -> list[Part]:
         )
     if raws[-1].after not in ("", ";", "\n"):
         raise _no_shell(f"a command that ends with {raws[-1].after}", _JOINED.get(raws[-1].after, ""))
-    return [_part(raw, folder) for raw in raws]
+    return [_part(raw, folder, line.strip() if len(raws) == 1 else "NAME=value PROGRAM") for raw in raws]
 
 
-def _part(raw: Raw, folder: str) -> Part:
+def _part(raw: Raw, folder: str, whole: str) -> Part:
     if raw.sets:
-        name, value = raw.sets[0]
-        example = f"env {name}={value.text if value.known else 'value'} {raw.words[0].text if raw.words else 'PROGRAM'}"
-        raise _no_shell(f"a variable that is set before a command ({name}=…)", f"put env before it: {example} …")
+        raise _no_shell(f"a variable that is set before a command ({raw.sets[0][0]}=…)", f"`env {whole}`")
     if raw.is_negated or raw.closed:
         raise _no_shell("a reserved word", "look at the exit code of the command")
     if not raw.words:

@@ -21,6 +21,8 @@ NAMES = (
     *("iso8859-11", "tis-620", "cp874", "shift_jis", "cp932", "euc_jp", "iso2022_jp"),
     *("gb2312", "gbk", "gb18030", "big5", "big5hkscs", "cp950", "euc_kr", "cp949", "johab"),
 )
+# How much of a file is looked at for zero bytes, and what share of it they are in a text of two bytes a character.
+_LOOKED_AT, _ZEROS = 4_096, 0.35
 # In these a text has zero bytes, as only binary files have otherwise.
 WIDE = frozenset(name for name in NAMES if name.startswith(("utf-16", "utf-32")))
 _KNOWN = {codecs.lookup(name).name: name for name in NAMES}
@@ -48,8 +50,16 @@ def canonical(name: str) -> str:
 
 
 def marked(data: bytes) -> str:
-    """The encoding that a byte order mark at the beginning names, UTF-8 apart; empty if there is none."""
-    return next((name for mark, name in _MARKS if data.startswith(mark)), "")
+    """The encoding, UTF-8 apart, that a byte order mark or the places of zero bytes tell; empty if nothing does."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), "") or _by_zeros(data[:_LOOKED_AT])
+
+
+def _by_zeros(data: bytes) -> str:
+    """UTF-16 if every second byte of most characters is zero, as in a text of mostly Latin letters; else empty."""
+    even, odd = data[::2].count(0), data[1::2].count(0)
+    if not data or even + odd < len(data) * _ZEROS or min(even, odd) > 0:
+        return ""
+    return "utf-16-be" if even else "utf-16-le"
 
 
 def decoded(data: bytes, encoding: str, name: str) -> str:

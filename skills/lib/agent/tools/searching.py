@@ -69,7 +69,7 @@ class _Search:
 
     def __init__(self, files: Workspace, pattern: str, glob: str, path: str, is_stopped: Callable[[], bool]) -> None:
         if not pattern and not glob:
-            raise UsageError("search: neither pattern nor glob is given", valid='glob "*" lists every file')
+            raise UsageError("search: neither pattern nor glob is given", valid='glob="*" lists every file')
         self.files, self.is_stopped = files, is_stopped
         self.root = files.to_read(path)
         self.until = time.monotonic() + SECONDS

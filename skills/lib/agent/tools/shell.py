@@ -10,7 +10,7 @@ import sys
 from skills.lib.agent.tools import command_lines, outputs, supervisor
 from skills.lib.agent.tools.command_lines import READ, SAME, Part
 from skills.lib.agent.tools.tool import Result, Tool
-from skills.lib.errors import EnvironmentProblem, UsageError, did_you_mean, nearest
+from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.gateway import GatewayResult, processes, strays, variables
 from skills.lib.gateway.specs import Limits
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 LIMITS = Limits(seconds=120, output=20_000, processes=1_000)
 # What a call may ask for (seconds).
 LONGEST = 600
+# A longer word of a command is no name of a file; how much longer or shorter a program's name is that was meant.
+LONGEST_NAME, _NEAR = 200, 2
 _INTERPRETERS = {".py": "python", ".sh": "sh", ".js": "node"}
 # By this a command of Lockstep knows that an agent runs it, and leaves to people what is theirs.
 _AGENT = {"LOCKSTEP_AGENT": "1"}
@@ -41,6 +43,8 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
         notes = f"[{outputs.sentence(made)}]\n" if made else ""
         if result.exit is None and given.seconds < LONGEST:
             notes += f"[give it longer: timeout={LONGEST} is the most]\n"
+        if result.exit not in (0, None):
+            notes += _hint(files, command_lines.read_line(command, files.project))
         data = {"exit": result.exit, "output": result.output, "errors": result.errors}
         return Result(result.text() + notes, {**data, "made": made[: outputs.RECORDED]} if made else data)
 
@@ -125,17 +129,29 @@ def _no_program(files: Workspace, name: str) -> EnvironmentProblem:
         return EnvironmentProblem(f"{name:.200} is a script, and no program", remedy=f"`{interpreter} {name:.200}`")
     if "/" in name:
         return EnvironmentProblem(f"there is no program {name:.200} in the project", remedy="find it by search")
-    near = did_you_mean(nearest(name, _programs(files)))
+    near = did_you_mean(nearest(name, _programs(files, name)))
     return EnvironmentProblem(
         f"there is no program {name:.200} on PATH{near}",
         remedy="use another program or tool for the same; a script of the skill may do it",
     )
 
 
-def _programs(files: Workspace) -> list[str]:
-    """The names in the folders of PATH."""
+def _programs(files: Workspace, name: str) -> list[str]:
+    """The names in the folders of PATH that begin as this one does and are about as long."""
     found: set[str] = set()
     for folder in processes.search_path(files.project, own=True):
         with contextlib.suppress(OSError):
             found.update(os.listdir(folder))
-    return sorted(found)
+    return sorted(one for one in found if one[0] == name[:1] and abs(len(one) - len(name)) <= _NEAR)
+
+
+def _hint(files: Workspace, parts: Sequence[Part]) -> str:
+    """The file that was probably meant by a word of a command that failed; empty if none is near."""
+    for word in [word for part in parts for word in part.argv[1:]]:
+        folder, name = os.path.split(os.path.join(files.project, word))
+        if name and word[0] != "-" and len(word) <= LONGEST_NAME and not os.path.lexists(os.path.join(folder, name)):
+            with contextlib.suppress(OSError, RefusedError, ValueError):
+                files.places.resolve(word, READ, [files.project])
+                if near := nearest(name, os.listdir(folder)):
+                    return f"[there is no {word!r}; did you mean {os.path.join(os.path.dirname(word), near)}?]\n"
+    return ""

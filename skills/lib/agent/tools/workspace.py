@@ -55,9 +55,11 @@ class Workspace:
             path = self.places.resolve(given, WRITE, (self.project,))
         except RefusedError as error:
             name = os.path.basename(given.rstrip("/"))
-            if error.valid and name.isprintable() and name not in ("", ".."):  # it is outside
-                raise RefusedError(error.what, valid=error.valid, remedy=f'in the project: path="{name}"') from None
-            raise
+            if not name.isprintable() or name in ("", "..") or os.path.dirname(given) == "":
+                raise
+            inside = f'in the project: path="{name}"'
+            remedy = f"{error.remedy}; {inside}" if error.remedy else inside
+            raise RefusedError(error.what, valid=error.valid, remedy=remedy) from None
         for folder in (self.home, *self._roots[1:]):
             if may_be_below(path, folder) and not may_be_below(self.project, folder):
                 raise RefusedError(
@@ -113,7 +115,7 @@ class Workspace:
 def content(path: str, name: str) -> bytes:
     """The content of the regular file at a resolved path. Raises UsageError, RefusedError or EnvironmentProblem."""
     if os.path.isdir(path):
-        raise UsageError(f"{name} is a folder", remedy='search with path and glob "*" lists what is in it')
+        raise UsageError(f"{name} is a folder", remedy=f'search with path="{name}" and glob="*" lists what is in it')
     try:
         with tree_files.opened(path) as place, tree_files.regular(place) as file, tree_files.told(path):
             size = os.fstat(file).st_size

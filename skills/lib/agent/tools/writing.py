@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from skills.lib.agent.tools import outputs, workspace
@@ -98,7 +99,10 @@ def _only_place(data: bytes, wanted: bytes, old: str, name: str) -> int:
     at = data.find(wanted)
     if at < 0:
         near = nearest_text(old, lines_of(data.decode("utf-8", "replace")))
-        raise UsageError(f"{name} does not have this text: {old!r:.200}", valid=near, remedy="read the file again")
+        line = near.partition(":\n")[2].strip()
+        exact = f"old={json.dumps(line, ensure_ascii=False)} stands there" if line and not {"\n", "…"} & {*line} else ""
+        remedy = exact or "read the file again"
+        raise UsageError(f"{name} does not have this text: {old!r:.200}", valid=near, remedy=remedy)
     found = [at]
     while len(found) <= _NAMED and (at := data.find(wanted, at + 1)) >= 0:
         found.append(at)
