@@ -32,6 +32,7 @@ BENCHMARKS = {
     "compliance": "benchmarks.compliance",
     "cost": "benchmarks.cost.figures",
     "deviations": "benchmarks.deviations",
+    "recovery": "benchmarks.recovery.figures",
 }
 
 
