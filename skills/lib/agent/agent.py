@@ -142,15 +142,17 @@ class Agent:
         key = self._key(skill.folder, request, {}, new)
         if known := runs.of_key(self.project, key):
             return known.id
-        workflow = opening.workflow(skill)
+        agent = opening.agent_of(skill, self.project)
+        workflow = opening.workflow(skill, agent)
         for note in skill.notes:
             runs.log.warning("%s: %s", skill.name, note)
-        runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
+        work = opening.work(skill, agent)
+        runs.check_tools(work, self._tool_names(), self._names, self.settings.undeclared)
         self._admit(workflow, key, skill.folder)
         text = instructions.prepared(skill, request, self.project, keyed_id(key))
         runner = opening.runner(self.project)
         try:
-            parameters = opening.parameters(skill, request, self.project, text)
+            parameters = opening.parameters(skill, agent, request, self.project, text)
             return self._opened(runner, workflow, parameters, key, request, text.noted)
         finally:
             runner.close()

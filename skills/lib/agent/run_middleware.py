@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from langgraph.types import Command
 from skills.lib.agent import models, prompt, texts, trimming
 from skills.lib.agent.calls import Ended, Stamp, readable_values
 from skills.lib.agent.concealment import NOT_KEPT
+from skills.lib.agent.deadline import TimedOut, timed_out, within
 from skills.lib.agent.following import Following, Present
 from skills.lib.agent.kept_conversation import STAMP, KeptConversation
 from skills.lib.agent.pricing import Usage
@@ -33,6 +35,8 @@ _WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_t
 _PASSING = frozenset(("TransportError", "Timeout", "RequestError", "NetworkError", "ConnectError"))
 # Where a message carries what a session says in place of a model.
 ENDS = "lockstep_ends"
+# How much longer a tool is waited for that ends by itself what it runs, in seconds.
+_GRACE = 5.0
 
 
 class RunMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -71,7 +75,9 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(asked, AIMessage):
             return asked
         try:
-            response = handler(asked.request)
+            response = within(self._seconds, lambda: handler(asked.request))
+        except TimedOut as error:
+            return self._too_late(asked, error)
         except BaseException as error:
             self.following.fail_model_call(asked.stamp, models.may_cost(error))
             raise
@@ -87,7 +93,12 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if isinstance(asked, AIMessage):
             return asked
         try:
-            response = await handler(asked.request)
+            async with asyncio.timeout(self._seconds or None):
+                response = await handler(asked.request)
+        except TimeoutError:
+            if not self._seconds:
+                raise
+            return self._too_late(asked, timed_out(self._seconds))
         except BaseException as error:
             self.following.fail_model_call(asked.stamp, models.may_cost(error))
             raise
@@ -100,7 +111,8 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if told := self._begun(place, request):
             return self._conversation.kept_result(place.answered(told), place.tool, place.arguments)
         try:
-            result = handler(place.whole(request))
+            bounded = self._bounded(place.whole(request))
+            result = within(self._seconds and self._seconds + _GRACE, lambda: handler(bounded))
         except (Exception, SystemExit) as error:
             result = self._failed(place, error)
         return self._ended(place, request, result)
@@ -112,10 +124,32 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if told := await asyncio.to_thread(self._begun, place, request):  # a report may check commands
             return self._conversation.kept_result(place.answered(told), place.tool, place.arguments)
         try:
-            result = await handler(place.whole(request))
+            async with asyncio.timeout((self._seconds and self._seconds + _GRACE) or None):
+                result = await handler(self._bounded(place.whole(request)))
         except (Exception, SystemExit) as error:
+            if isinstance(error, TimeoutError) and self._seconds:
+                error = timed_out(self._seconds)
             result = await asyncio.to_thread(self._failed, place, error)
         return await asyncio.to_thread(self._ended, place, request, result)
+
+    @property
+    def _seconds(self) -> float:
+        return self.following.settings.timeout_per_iteration
+
+    def _too_late(self, asked: _Asked, error: TimedOut) -> AIMessage:
+        """What stands in place of an answer that did not come in time: the session ends."""
+        self.following.fail_model_call(asked.stamp, True)
+        self.following.stop(f"The model did not answer: {error.what}.")
+        return _ending(self.following.present())
+
+    def _bounded(self, request: ToolCallRequest) -> ToolCallRequest:
+        """The call of a tool that can end what it runs, with no more time than an iteration has."""
+        if not self._seconds or request.tool is None or not _ends_by_itself(request.tool):
+            return request
+        call = request.tool_call
+        most = max(1, math.ceil(self._seconds))
+        arguments = {**call["args"], "timeout": min(call["args"].get("timeout") or most, most)}
+        return request.override(tool_call={**call, "args": arguments})
 
     @hook_config(can_jump_to=["model"])
     def after_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
@@ -267,6 +301,11 @@ class _Place:
             status="success" if ended.ok else "error",
             artifact=result.artifact if result is not None and whole else None,
         )
+
+
+def _ends_by_itself(tool: BaseTool) -> bool:
+    """True for a tool of ours that ends what it runs after the time that a call asks for."""
+    return bool((tool.metadata or {}).get("long")) and "timeout" in tool.args
 
 
 def _has_open_children(present: Present) -> bool:

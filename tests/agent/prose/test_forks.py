@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.agent.agent import Agent
+from skills.lib.errors import RefusedError
 from tests.agent.prose.skills import prose, reported
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report
 
@@ -87,3 +88,82 @@ def test_the_sub_agent_has_the_tools_that_the_skill_allows(tmp_path: Path) -> No
         "read",
         "write",
     ]
+
+
+@pytest.mark.req("A-05.3")
+@pytest.mark.parametrize("agent, tools", [("Explore", ["read", "search"]), ("Plan", ["read", "search"])])
+def test_a_type_of_agent_narrows_the_tools(tmp_path: Path, agent: str, tools: list[str]) -> None:
+    folder = prose(tmp_path / "p", "deep", head=f"context: fork\nagent: {agent}\n")
+    assert offered(folder) == tools
+
+
+@pytest.mark.req("A-05.3")
+def test_the_general_type_has_all_tools(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "deep", head="context: fork\nagent: general-purpose\n")
+    assert offered(folder) == ["read", "search", "write", "edit", "shell"]
+
+
+@pytest.mark.req("A-05.3")
+def test_a_type_of_the_project_has_its_tools_and_its_words(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "deep", head="context: fork\nagent: auditor\nallowed-tools: Read, Write, Bash\n")
+    agents = folder / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "auditor.md").write_text(
+        "---\nname: auditor\ndescription: Audits.\ntools: Read, Bash(git log:*)\n---\n\n"
+        "You audit, and quote what you saw.\n",
+        encoding="utf-8",
+    )
+    model = ScriptedModel(
+        answer=in_turn(
+            report(record={"objectives": ["one"]}),
+            calling(("shell", {"command": "ls"})),
+            report(record=reported("done:answer")),
+        )
+    )
+    host = Agent(str(folder), model)
+    assert host.advance(host.start("deep", "look deep")).status == "done"
+    assert "You audit, and quote what you saw." in model.calls[0].system
+    assert [name for name in model.calls[1].tool_names if name in ("read", "search", "write", "shell")] == [
+        "read",
+        "shell",
+    ]
+    assert "only for commands that begin with: git log" in model.calls[2].messages[-1].text
+
+
+def test_a_fork_inside_a_fork_is_refused_with_the_reason(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "deep", head="context: fork\nagent: splitter\n")
+    agents = folder / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "splitter.md").write_text(
+        "---\nname: splitter\ndescription: Splits.\ncontext: fork\n---\n\nSplit.\n", encoding="utf-8"
+    )
+    with pytest.raises(RefusedError, match="a fork inside a fork is not started"):
+        Agent(str(folder), ScriptedModel(answer=in_turn())).start("deep", "look deep")
+
+
+def test_a_type_that_leaves_no_tool_is_refused(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "deep", head="context: fork\nagent: Explore\nallowed-tools: Bash(git:*)\n")
+    with pytest.raises(RefusedError, match="no tool is left"):
+        Agent(str(folder), ScriptedModel(answer=in_turn())).start("deep", "look deep")
+
+
+def test_a_session_goes_on_that_was_killed_before_it_took_the_sub_agents_result(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "deep", head="context: fork\n")
+    model = ScriptedModel(
+        answer=in_turn(report(record={"objectives": ["one"]}), report(record=reported("done:answer")))
+    )
+    host = Agent(str(folder), model)
+    run = host.start("deep", "look deep")
+    assert host.advance(f"{run}.1").status == "done"
+    again = Agent(str(folder), ScriptedModel(answer=in_turn()))
+    assert again.advance(run).status == "done"
+
+
+def offered(folder: Path) -> list[str]:
+    """The tools of a project that the sub-agent of the skill ``deep`` works with."""
+    model = ScriptedModel(
+        answer=in_turn(report(record={"objectives": ["one"]}), report(record=reported("done:answer")))
+    )
+    host = Agent(str(folder), model)
+    assert host.advance(host.start("deep", "look deep")).status == "done"
+    return [name for name in model.calls[1].tool_names if name in ("read", "search", "write", "edit", "shell")]

@@ -7,8 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from skills.lib import compact_json
+from skills.lib.agent.prose import agent_types
 from skills.lib.agent.prose import skill as skills_in_prose
 from skills.lib.agent.prose import workflow as workflows
+from skills.lib.agent.settings import SIMPLE
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.hosts import skills
 from skills.lib.model.texts import VALUE_LIMIT
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from skills.lib.agent.prose.agent_types import AgentType
     from skills.lib.agent.prose.instructions import Instructions
     from skills.lib.agent.prose.skill import ProseSkill
     from skills.lib.model.run import Run
@@ -54,26 +57,41 @@ def runner(project: str) -> Runner:
     return Runner(CommandLine(sys.executable, "", project, lockstep_command()))
 
 
-def workflow(skill: ProseSkill) -> Workflow:
-    """The workflow of a skill."""
-    return workflows.forking(skill.name) if skill.is_fork else workflows.followed(skill.name, settings(skill))
+def workflow(skill: ProseSkill, agent: AgentType | None) -> Workflow:
+    """The workflow of a skill; that of ``agent`` starts it, if a sub-agent follows it."""
+    if agent is None:
+        return workflows.followed(skill.name, settings(skill, agent))
+    return workflows.forking(skill.name, "" if skill.model else agent.model)
 
 
-def settings(skill: ProseSkill) -> dict[str, Any]:
-    """What a run keeps of the settings of its skill."""
-    own = {"tools": list(skill.tools), "agent": skill.agent, "model": skill.model}
-    return {**skill.settings, **{name: value for name, value in own.items() if value}}
+def work(skill: ProseSkill, agent: AgentType | None) -> Workflow:
+    """The work of a skill alone, whose tools somebody must have."""
+    return workflows.followed(skill.name, {**settings(skill, agent), "execution_mode": SIMPLE})
 
 
-def parameters(skill: ProseSkill, task: str, project: str, instructions: Instructions) -> dict[str, Any]:
+def agent_of(skill: ProseSkill, project: str) -> AgentType | None:
+    """The type of sub-agent that follows a skill; None if none does."""
+    return agent_types.find(project, skill.agent) if skill.is_fork else None
+
+
+def settings(skill: ProseSkill, agent: AgentType | None) -> dict[str, Any]:
+    """What a run keeps of the settings of its skill, with the tools that it may use."""
+    tools = agent_types.narrowed(skill.tools, agent) if agent else skill.tools
+    return {**skill.settings, **({"tools": list(tools)} if tools else {})}
+
+
+def parameters(
+    skill: ProseSkill, agent: AgentType | None, task: str, project: str, instructions: Instructions
+) -> dict[str, Any]:
     """The parameters of a run of a skill."""
     given: Mapping[str, Any] = {
         "task": task,
         "instructions": _cut(instructions.text, skill),
         "files": listed(skill, project),
+        "role": agent.role if agent else "",
         "skill_folder": skill.folder,
         "workspace": project,
-        "settings": settings(skill),
+        "settings": settings(skill, agent),
     }
     return {name: value for name, value in given.items() if value or name in ("instructions", "settings")}
 

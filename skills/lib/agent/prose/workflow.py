@@ -88,13 +88,17 @@ def followed(name: str, settings: Mapping[str, Any]) -> Workflow:
     return Workflow(name, *([work] if is_simple else [objectives, work]), title=name, params=_parameters(), tools=tools)
 
 
-def forking(name: str) -> Workflow:
-    """The workflow of a skill that a sub-agent does: one step, which starts it and takes its result."""
+def forking(name: str, model: str) -> Workflow:
+    """The workflow of a skill that a sub-agent does: one step, which starts it and takes its result.
+
+    ``model`` is that of the sub-agent, "" if nothing names one.
+    """
     dispatch = Dispatch(
         AgentRole.GENERAL_PURPOSE,
         SCRIPT,
         params={parameter: f"{{{parameter}}}" for parameter in _PARAMETERS},
         then=forked,
+        model=model or None,
     )
     step = StepDef(
         FORK,

@@ -40,5 +40,5 @@ def adapted(tool: Tool, stopped: Callable[[], bool] = never) -> BaseTool:
         coroutine=arun,
         response_format="content_and_artifact",
         return_direct=tool.ends,
-        metadata={"reads": tool.reads, "ends": tool.ends},
+        metadata={"reads": tool.reads, "ends": tool.ends, "long": tool.is_long},
     )
