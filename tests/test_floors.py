@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "ledger": {"ground", "schema", "model", "engine"},
     "compat": {"ground"},
     "guard": {"ground"},
-    "runtime": {"ground", "model", "engine", "blocks", "ledger"},
+    "runtime": {"ground", "schema", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
     "gateway": {"ground", "schema", "model", "ledger", "skillfile"},
     "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "runtime"},

@@ -175,7 +175,7 @@ class Agent:
             ]
             raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
         run = response.run.id
-        with self._activity() as activity:
+        with self.activity() as activity:
             if not activity.count(run, kind="task"):
                 activity.note(run, 0, 0, "task", {"text": request, "skill": workflow.name})
                 for kind, data in noted:
@@ -215,7 +215,7 @@ class Agent:
         self._cancelled.discard(run)  # not before: a session that was cancelled may have the lease still
         with self._session() as session, interruptible(lambda: self._cancelled.add(run)):
             ended = session(run)
-        with self._activity() as activity:
+        with self.activity() as activity:
             if ended.status in ENDED:
                 activity.note(run, 0, 0, "told", {"status": ended.status})
             made = outputs.left(self.project, [row.data for row in activity.rows_of_all(run, "made")])
@@ -253,7 +253,7 @@ class Agent:
         """What happened in a run and its sub-agents' since a cursor, in order; with ``wait`` until the run ends."""
         from skills.lib.agent import events
 
-        with Ledger(self.home, create=False) as ledger, self._activity() as activity:
+        with Ledger(self.home, create=False) as ledger, self.activity() as activity:
             yield from events.follow(ledger, activity, run, after, level, wait)
 
     def cancel(self, run: str) -> None:
@@ -274,7 +274,8 @@ class Agent:
             runner.close()
 
     @contextmanager
-    def _activity(self) -> Iterator[Activity]:
+    def activity(self) -> Iterator[Activity]:
+        """What happened in the sessions of the project."""
         with Activity(path_in(self.home)) as activity:
             yield activity
 
@@ -287,7 +288,7 @@ class Agent:
         choice = ModelChoice(self._model, self._base_url, self.configuration)
         conversations = Conversations(self.home)
         try:
-            with self._activity() as activity:
+            with self.activity() as activity:
                 shared = Shared(activity, conversations, choice)
                 yield lambda run: self._followed(run, shared, self.settings)
         finally:
@@ -304,8 +305,12 @@ class Agent:
     def _tools_of(self, following: Following) -> list[BaseTool]:
         """The tools of one session, which keep what it has read; they also read the skill, and the ledger's folder."""
         from skills.lib.agent import tools  # of the extra
+        from skills.lib.agent.planning import kinds
 
-        if self._tools is not None:
+        gateway = kinds.gateway_tools_of(following)
+        if gateway is not None:
+            own = gateway
+        elif self._tools is not None:
             own = list(self._tools)
         else:
             skill = _folder_of(following)
@@ -316,6 +321,7 @@ class Agent:
     def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:
         """Follow one run, and the sub-agents of its steps by the same model."""
         from skills.lib.agent import model_choice, models  # of the extra
+        from skills.lib.agent.planning import kinds
         from skills.lib.agent.session import Session
 
         following = self.following(run, shared.activity, settings)
@@ -332,7 +338,8 @@ class Agent:
                 model = shared.choice.of_step(peek.run, peek.step, wanted)
                 return models.cancellable(model, following.is_cancelled)
 
-            session = Session(following, model_of, self._tools_of(following), shared.conversations, child)
+            own = kinds.middleware_of(following)
+            session = Session(following, model_of, self._tools_of(following), shared.conversations, child, own)
             try:
                 session.follow()
             except Exception as error:
@@ -348,14 +355,14 @@ class Agent:
     def following(self, run: str, activity: Activity, settings: Settings | None = None) -> Following:
         """A run as a session follows it; a sub-agent's begins. The caller closes its runner."""
         from skills.lib.agent.budgeting import Budget
-        from skills.lib.agent.following import Following
         from skills.lib.agent.guarding import Guarding
+        from skills.lib.agent.planning import kinds
         from skills.lib.agent.prose import rules as prose
 
         runner, workflow = self._begun(run)
         base = settings or self.settings
         rules = prose.of(runs.known(self.project, run), workflow)
-        following = Following(
+        following = kinds.following_class(workflow)(
             runner,
             workflow,
             run,
@@ -410,7 +417,7 @@ class Agent:
 
     def _was_told(self, run: str) -> bool:
         """True if an end was told to somebody: a session that was killed at its end told nobody of it."""
-        with self._activity() as activity:
+        with self.activity() as activity:
             return bool(activity.count(run, kind="told"))
 
     def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:

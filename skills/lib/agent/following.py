@@ -91,7 +91,7 @@ class Following:
     def present(self) -> Present:
         """What the run is at, the tools that its step offers, and whether a model goes on with it."""
         peek = self.peek()
-        return Present(peek, self._offer(peek), self.ends(peek), self._only_reports(peek, 0))
+        return Present(peek, self.offer(peek), self.ends(peek), self._only_reports(peek, 0))
 
     @property
     def _is_simple(self) -> bool:
@@ -103,7 +103,8 @@ class Following:
             return False
         return self.rules.reports_now(peek.run.step or "", self.limits.calls_of_session() - begun, self.settings)
 
-    def _offer(self, peek: Peek) -> Offer:
+    def offer(self, peek: Peek) -> Offer:
+        """The tools of the present step."""
         if not self.settings.switches.filter_tools:
             return Offer((), self._names, self._commands_of)
         return Offer(peek.tools, self._names, self._commands_of, self.settings.undeclared)
@@ -144,6 +145,26 @@ class Following:
         """The block of the present step for who calls tools."""
         assert peek.element is not None
         return xml.render(for_tools.block(peek.element, REPORT))
+
+    def base(self) -> str:
+        """The first words of the system prompt; "" for those of any session."""
+        return ""
+
+    def memory(self) -> str:
+        """What stands in the system prompt of what is remembered of all runs."""
+        return ""
+
+    def directive(self, peek: Peek) -> str:
+        """What a model call says anew of the step in place of the reinforcement; "" if nothing."""
+        return ""
+
+    def report_schema(self, peek: Peek) -> dict[str, Any] | None:
+        """The JSON Schema of a report of the present step; None if it is not reported by a tool."""
+        return reporting.schema(peek)
+
+    def why_not(self, peek: Peek, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Why the present step does not admit a call; "" if it does."""
+        return self.offer(peek).why_not(tool, arguments)
 
     def begin_model_call(self, peek: Peek, model: str) -> Stamp:
         """Note that a model is called; the stamp of its answer."""
@@ -234,8 +255,7 @@ class Following:
         if before is not None and before.kind == "call" and not reads:
             self._note_result(key, tool, interrupted := Ended(_INTERRUPTED, False), call)
             return interrupted
-        offer = self._offer(peek)
-        why = offer.why_not(tool, arguments)
+        why = self.why_not(peek, tool, arguments)
         kind = "step"
         if not why and self._only_reports(peek, 1):
             why, kind = f"{REPORT} alone was offered", "limit"

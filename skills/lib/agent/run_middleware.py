@@ -197,17 +197,19 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         _log_tools(peek, list(map(_name_of_tool, request.tools)), names)
         has_block = switches.protect_in_summaries or not _is_summarized(request.messages, following.first_call(turn))
         own = request.system_message.text if request.system_message else ""
+        schema = following.report_schema(peek)
+        reports = [_schema_of(schema)] if schema else []
         sections = prompt.forced(
             texts.sections(following, self._sections, own),
             peek.run.workflow,
             following.block(peek) if has_block else "",
-            [*names, REPORT],
+            [*names, *([REPORT] if schema else [])],
             call=following.limits.calls(turn),
             switches=switches,
             moved_on=_moved_on(request.messages, turn),
-            directive=LAST if present.only_report else "",
+            directive=LAST if present.only_report else following.directive(peek),
         )
-        offered = [*tools, _schema_of(reporting.schema(peek))]
+        offered = [*tools, *reports]
         system, messages = trimming.fitted(sections, whole, offered, settings.context_tokens, switches)
         return request.override(system_message=system, messages=messages, tools=offered)
 

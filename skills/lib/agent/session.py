@@ -29,6 +29,7 @@ class Session:
     """A run with its models, tools and conversation.
 
     ``model_of`` gives the model of the present step; ``child`` follows a sub-agent and says why it stopped.
+    ``middleware`` is what holds the model to the run.
     """
 
     def __init__(
@@ -38,13 +39,14 @@ class Session:
         tools: Sequence[BaseTool],
         conversations: Conversations,
         child: Callable[[str], str],
+        middleware: type[RunMiddleware] = RunMiddleware,
     ) -> None:
         self.following, self._conversations = following, conversations
-        middleware = RunMiddleware(following, lambda request: children.run(following, child), model_of=model_of)
+        own = middleware(following, lambda request: children.run(following, child), model_of=model_of)
         self._graph: Any = create_agent(
             model_of(following.peek()),
             [_in_a_thread(tool) for tool in tools],
-            middleware=[middleware],
+            middleware=[own],
             checkpointer=conversations.saver,
         )
         self._config: RunnableConfig = {"configurable": {"thread_id": following.run}, "recursion_limit": _STEPS}

@@ -34,6 +34,7 @@ def sections(following: Following, around: Sections, own: str = "") -> Sections:
     lines = [f"Working directory: {escape(following.runner.command_line.project)}"]
     lines += [f"<task>{escape(task)}</task>"] if task else []
     return around.changed(
-        base="\n\n".join(filter(None, (own, around.base, BASE))),
+        base="\n\n".join(filter(None, (own, around.base, following.base() or BASE))),
+        memory="\n\n".join(filter(None, (around.memory, following.memory()))),
         environment="\n".join(filter(None, (around.environment, *lines))),
     )

@@ -31,10 +31,10 @@ def rebuilt(run: Run, ledger: Ledger) -> Workflow:
             f"run {run.id} of {run.workflow} has not begun, and its workflow is in no file",
             remedy="begin it in the program that has the workflow",
         )
-    from skills.lib.runtime import objectives  # few runs have no script
+    from skills.lib.runtime import objectives, plans  # few runs have no script
 
     def function(name: str) -> Callable[..., Any]:
-        return objectives.FUNCTIONS.get(name) or _elsewhere(name)
+        return objectives.FUNCTIONS.get(name) or plans.FUNCTIONS.get(name) or _elsewhere(name)
 
     return Workflow.restored(ledger.exact_definition(run.fingerprint), function)
 

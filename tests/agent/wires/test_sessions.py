@@ -91,7 +91,7 @@ class Walk:
             ]
 
     def kinds(self, kind: str) -> int:
-        with self.agent._activity() as activity:
+        with self.agent.activity() as activity:
             return activity.count(self.run, kind=kind)
 
 
