@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import click
 
+from skills.lib import paths
+from skills.lib.agent import configuration
+from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.costs import grouped
+from skills.lib.agent.pricing import Pricing
+from skills.lib.agent.session_stats import SessionStats
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
 from skills.lib.commands.console.screen import TIMES, Cell, Screen, counted
 from skills.lib.commands.queries import runs
+from skills.lib.commands.session.costs import price
+from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger, listing, verification
 from skills.lib.model.run import Run
 
@@ -25,15 +35,19 @@ from skills.lib.model.run import Run
 @project_option
 @click.pass_obj
 def stats(screen: Screen, skill: str | None, verify: bool, as_json: bool, project: str) -> None:
-    """Show where agents stumble: by step how often it was entered, repeated and refused, and for what."""
+    """Show where agents stumble: by step how often it was entered, repeated and refused, and for what.
+
+    Of runs that an autonomous agent followed it shows how many succeeded, what failed, and what they cost.
+    """
     records = runs.records_to_list(screen, project, skill, as_json)
     if records is None:
         return
     if verify:
         verification.verify(records.ledger)
     found = _counted(records.ledger, skill)
+    sessions = _sessions(screen, records, skill)
     if as_json:
-        screen.json([asdict(workflow) for workflow in found])
+        screen.json([{**asdict(one), "sessions": _data(sessions.get(one.workflow))} for one in found])
         return
     if not found:
         screen.say(runs.none_of(skill, project, "recorded"))
@@ -41,6 +55,56 @@ def stats(screen: Screen, skill: str | None, verify: bool, as_json: bool, projec
         if at:
             screen.print("")
         _print_workflow(screen, workflow)
+        if workflow.workflow in sessions:
+            _print_sessions(screen, sessions[workflow.workflow])
+
+
+def _sessions(screen: Screen, records: runs.Records, skill: str | None) -> dict[str, SessionStats]:
+    """The figures of the runs that agents' sessions followed, by workflow."""
+    home = paths.home(records.project)
+    found: dict[str, SessionStats] = {}
+    if not os.path.exists(path_in(home)):
+        return found
+    pricing = Pricing(configuration.load(records.project).prices)
+    try:
+        with Activity(path_in(home)) as activity:
+            for root in records.roots(ended=True):
+                if runs.is_of(root, skill):
+                    tree = [one for _, one in records.tree(root)]
+                    found.setdefault(root.workflow, SessionStats()).add(tree, runs.skill_of(root), activity, pricing)
+    except LedgerError as error:  # the ledger's own figures do not need it
+        screen.say(f"What agents' sessions did is left out: {error.what}")
+        return {}
+    return {workflow: one for workflow, one in found.items() if one.runs}
+
+
+def _data(sessions: SessionStats | None) -> dict[str, Any] | None:
+    return sessions.data() if sessions else None
+
+
+def _print_sessions(screen: Screen, sessions: SessionStats) -> None:
+    """The figures of sessions for a person; those that there are none of are left out."""
+    data = sessions.data()
+    screen.print(f"Followed by an agent: {counted(sessions.runs, 'run')}, {counted(len(sessions.calls), 'model call')}")
+    if sessions.ended:
+        screen.print(
+            f"  success rate   {data['success_rate']:.0%}  ({sessions.done} of {sessions.ended} ended runs are done)"
+        )
+    if sessions.done:
+        screen.print(f"  model calls    {data['model_calls_a_run']:.1f}  in a run that is done")
+    if sessions.failed:
+        screen.print(
+            f"  recovery rate  {data['recovery_rate']:.0%}  ({sessions.recovered} of "
+            f"{counted(sessions.failed, 'failed call')})"
+        )
+    if common := data["most_common_recovery"]:
+        share = common["times"] / sessions.recovered
+        what = f"{common['tool']}, {common['failure']}: {common['then']}"
+        screen.print(f"  most often     {what}  ({share:.0%})")
+    if any(sessions.classes.values()):
+        screen.print(f"  failures       {sessions.classes['retryable']} retryable, {sessions.classes['fatal']} fatal")
+    costs_by_model = grouped(sessions.calls, "model").items()
+    screen.print("  cost           ", "; ".join(f"{model} {price(one)}" for model, one in costs_by_model))
 
 
 @dataclass
