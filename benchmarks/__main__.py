@@ -33,6 +33,7 @@ BENCHMARKS = {
     "cost": "benchmarks.cost.figures",
     "deviations": "benchmarks.deviations",
     "recovery": "benchmarks.recovery.figures",
+    "context": "benchmarks.context",
 }
 
 
