@@ -149,11 +149,21 @@ class Agent:
         work = opening.work(skill, agent)
         runs.check_tools(work, self._tool_names(), self._names, self.settings.undeclared)
         self._admit(workflow, key, skill.folder)
-        text = instructions.prepared(skill, request, self.project, keyed_id(key))
+        with self.activity() as activity:
+            run = keyed_id(key)
+            text = instructions.prepared(
+                skill,
+                request,
+                self.project,
+                run,
+                trusted=self.configuration.injection,
+                redact=self._redactor.text,
+                note=lambda kind, data: activity.note(run, 0, 0, kind, data),
+            )
         runner = opening.runner(self.project)
         try:
             parameters = opening.parameters(skill, agent, request, self.project, text)
-            return self._opened(runner, workflow, parameters, key, request, text.noted)
+            return self._opened(runner, workflow, parameters, key, request)
         finally:
             runner.close()
 
@@ -164,9 +174,8 @@ class Agent:
         given: Mapping[str, Any],
         key: str,
         request: str,
-        noted: Sequence[tuple[str, Mapping[str, Any]]] = (),
     ) -> str:
-        """The id of the run that was opened, or that the key opened before; what is ``noted`` is of its opening."""
+        """The id of the run that was opened, or that the key opened before."""
         response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
         if response.exit_code or response.run is None:
             why = response.refusal.why if response.refusal else "the run was not opened"
@@ -178,8 +187,6 @@ class Agent:
         with self.activity() as activity:
             if not activity.count(run, kind="task"):
                 activity.note(run, 0, 0, "task", {"text": request, "skill": workflow.name})
-                for kind, data in noted:
-                    activity.note(run, 0, 0, kind, data)
         return run
 
     def require_model(self, skill: str = "") -> None:
@@ -313,9 +320,11 @@ class Agent:
         elif self._tools is not None:
             own = list(self._tools)
         else:
-            skill = _folder_of(following)
+            skill, rules = _folder_of(following), following.rules
             readable = [self.home, *([skill] if os.path.isfile(os.path.join(skill, "SKILL.md")) else [])]
-            own = tools.of(self.project, self.home, readable=readable, stopped=following.is_cancelled)
+            text_of = rules.text_of(following.run) if rules is not None else None
+            stopped = following.is_cancelled
+            own = tools.of(self.project, self.home, readable=readable, text_of=text_of, stopped=stopped)
         return [*own, *tools.essentials_of(self.home, following.run)]
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:

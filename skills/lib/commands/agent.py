@@ -25,6 +25,7 @@ from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.commands.queries.runs import command
 from skills.lib.commands.session import costs, pages
 from skills.lib.commands.session import settings as in_force
+from skills.lib.commands.session.approving import approve
 from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
 from skills.lib.commands.session.driving import Driving
 from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, UsageError
@@ -52,6 +53,9 @@ def agent() -> None:
 
     It needs the extra: pip install '/path/to/lockstep[agent]'
     """
+
+
+agent.add_command(approve)
 
 
 @agent.command(

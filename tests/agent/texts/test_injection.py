@@ -35,7 +35,7 @@ def files(tmp_path: Path) -> Workspace:
 
 
 def printed(files: Workspace, *lines: str, allowed: tuple[str, ...] = SHELL) -> list[Printed]:
-    return injection.run(lines, files, allowed, lambda: False)
+    return injection.run(lines, files, allowed, lambda one: one)
 
 
 @pytest.mark.req("A-10.1")

@@ -9,6 +9,7 @@ import re
 import time
 
 from skills.lib.agent.tools import command_lines, shell
+from skills.lib.agent.tools.tool import never
 from skills.lib.errors import LockstepError
 from skills.lib.gateway.specs import Limits
 from skills.lib.guard.offering import SHELL, Offer
@@ -51,6 +52,11 @@ class Printed(Record):
     seconds: float = 0.0
     size: int = 0
 
+    def redacted(self, redact: Callable[[str], str]) -> Printed:
+        """The same without what ``redact`` takes out of texts."""
+        texts = {name: redact(getattr(self, name)) for name in ("command", "text", "why")}
+        return Printed(**{**self.fields(), **texts})  # type: ignore[arg-type]
+
     def data(self) -> dict[str, Any]:
         """What is recorded."""
         return {name: value for name, value in self.fields().items() if name != "text"}
@@ -69,20 +75,23 @@ def found(text: str) -> list[Found]:
 
 
 def run(
-    commands: Sequence[str], files: Workspace, allowed: Sequence[str], stopped: Callable[[], bool]
+    commands: Sequence[str], files: Workspace, allowed: Sequence[str], noted: Callable[[Printed], Printed]
 ) -> list[Printed]:
-    """Run commands one after the other, each at most once, as far as the tools ``allowed`` admit them."""
+    """Run commands one after the other, each at most once, as far as the tools ``allowed`` admit them.
+
+    ``noted`` is given each one as soon as it has ended, and returns what stands in its place.
+    """
     until, left = time.monotonic() + ALL_SECONDS, ALL_CHARACTERS
     ran: dict[str, Printed] = {}
     for command in commands:
         if command in ran:
             continue
-        why = _why_not(command, files, allowed)
+        why = why_not(command, files, allowed)
         if not why and len(ran) >= MOST:
             why = f"at most {MOST} commands of a skill run"
         if not why and time.monotonic() >= until:
             why = f"the {ALL_SECONDS} seconds for all commands are over"
-        ran[command] = refused(command, why) if why else _ran(command, files, left, until, stopped)
+        ran[command] = noted(refused(command, why) if why else _ran(command, files, left, until))
         left -= len(ran[command].text)
     return [ran[command] for command in commands]
 
@@ -101,7 +110,7 @@ def injected(text: str, printed: Sequence[Printed]) -> list[str]:
     return [*parts, text[at:]]
 
 
-def _why_not(command: str, files: Workspace, allowed: Sequence[str]) -> str:
+def why_not(command: str, files: Workspace, allowed: Sequence[str]) -> str:
     """Why a command is not run; "" if it may be."""
     if not any(name.partition("(")[0] == SHELL for name in allowed):
         return "allowed-tools of SKILL.md names no commands, such as Bash(git status:*)"
@@ -115,12 +124,12 @@ def _why_not(command: str, files: Workspace, allowed: Sequence[str]) -> str:
     return "allowed-tools of SKILL.md does not admit it" if offer.why_not(SHELL, {"command": command}) else ""
 
 
-def _ran(command: str, files: Workspace, left: int, until: float, stopped: Callable[[], bool]) -> Printed:
+def _ran(command: str, files: Workspace, left: int, until: float) -> Printed:
     begin = time.monotonic()
     seconds = max(min(SECONDS, until - begin), 0.1)
     limits = Limits(seconds=seconds, output=_KEPT, processes=shell.LIMITS.processes)
     try:
-        result = shell.run(files, command, limits, (), stopped)
+        result = shell.run(files, command, limits, (), never)
     except LockstepError as error:
         why = error.lines()[0]
         return Printed(command, f"[failed: {_plain(command)}: {why}]", why, seconds=round(time.monotonic() - begin, 3))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.agent.prose.agent_types import AgentType
-    from skills.lib.agent.prose.instructions import Instructions
     from skills.lib.agent.prose.skill import ProseSkill
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
@@ -81,12 +80,12 @@ def settings(skill: ProseSkill, agent: AgentType | None) -> dict[str, Any]:
 
 
 def parameters(
-    skill: ProseSkill, agent: AgentType | None, task: str, project: str, instructions: Instructions
+    skill: ProseSkill, agent: AgentType | None, task: str, project: str, instructions: str
 ) -> dict[str, Any]:
     """The parameters of a run of a skill."""
     given: Mapping[str, Any] = {
         "task": task,
-        "instructions": _cut(instructions.text, skill),
+        "instructions": _cut(instructions, skill),
         "files": listed(skill, project),
         "role": agent.role if agent else "",
         "skill_folder": skill.folder,

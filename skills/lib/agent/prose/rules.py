@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skills.lib.agent.prose import substitution
 from skills.lib.agent.prose import workflow as workflows
 from skills.lib.agent.prose.settable import FIELDS
 from skills.lib.agent.prose.skill import FORK
@@ -13,7 +14,7 @@ from skills.lib.model.texts import counted
 from skills.lib.runtime import objectives
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from skills.lib.model.run import Run
@@ -56,6 +57,12 @@ class Rules:
         if made.execution_mode == SIMPLE:
             return made.changed(max_iterations=min(made.max_iterations, _SIMPLE_CALLS))
         return made
+
+    def text_of(self, run: str) -> Callable[[str, str], str]:
+        """A function of a path and the text there: the text as it is read in a run, its variables replaced."""
+        own, _, _ = run.partition(".")
+        workspace, task = str(self.params.get("workspace", "")), str(self.params.get("task", ""))
+        return substitution.in_files(self.skill_folder, substitution.values(self.skill_folder, workspace, own, task))
 
     def reports_now(self, step: str, made: int, settings: Settings) -> bool:
         """True if a model call after ``made`` others may only report ``step``: it is the last, or the pass is over."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from skills.lib import compact_json
 from skills.lib.agent.prose import supporting, tool_names
 from skills.lib.agent.prose.settable import SETTABLE, read
 from skills.lib.errors import UsageError, did_you_mean, nearest
@@ -36,6 +37,7 @@ class ProseSkill(Record):
 
     ``settings`` has fields of Settings; ``tools`` are the names that steps use, none if all are allowed. ``is_fork``
     says that a sub-agent does the skill, of the type ``agent``. ``notes`` is what its author or user should know.
+    ``digest`` stands for all that its SKILL.md says.
     """
 
     folder: str
@@ -49,6 +51,7 @@ class ProseSkill(Record):
     agent: str = ""
     model: str = ""
     notes: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def scripts(self) -> tuple[SupportingFile, ...]:
@@ -92,6 +95,7 @@ def load(folder: str | Path) -> ProseSkill:
         agent=str(given.get("agent", "")) if context else "",
         model="" if given.get("model") == "inherit" else str(given.get("model", "")),
         notes=tuple(notes),
+        digest=compact_json.digest([dict(source.metadata), source.body]),
     )
 
 

@@ -8,11 +8,12 @@ import os
 import re
 import shlex
 
+from skills.lib.agent.prose.supporting import is_script
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 ARGUMENTS = "ARGUMENTS"
 # $10 and $1.50 are amounts of money; a backslash keeps what follows as it stands.
@@ -64,6 +65,21 @@ def substituted(text: str, given: Mapping[str, str]) -> Substituted:
         return given[name]
 
     return Substituted(_VARIABLE.sub(value, text), tuple(unknown))
+
+
+def in_files(folder: str, given: Mapping[str, str]) -> Callable[[str, str], str]:
+    """A function of a path and the text there: the text with the values if the path is a file of the skill in a folder.
+
+    A script is read as it stands, for it is run as it stands.
+    """
+    inside = os.path.join(os.path.realpath(folder), "")
+
+    def replaced(path: str, text: str) -> str:
+        if not path.startswith(inside) or is_script(os.path.relpath(path, inside)):
+            return text
+        return substituted(text, given).text
+
+    return replaced
 
 
 def names_arguments(text: str) -> bool:

@@ -48,6 +48,11 @@ def files(folder: str, body: str) -> tuple[SupportingFile, ...]:
     return tuple(_described(folder, path, said.get(path, "")) for path in sorted(_paths(folder))[:MOST])
 
 
+def is_script(path: str) -> bool:
+    """True if a file is a script by its name."""
+    return path.endswith(_SCRIPTS)
+
+
 def _paths(folder: str) -> Iterator[str]:
     for place, names, _ in walk(folder):
         below = os.path.relpath(place, folder)

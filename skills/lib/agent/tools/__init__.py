@@ -24,6 +24,7 @@ def of(
     *,
     readable: Sequence[str] = (),
     inherit: Sequence[str] = (),
+    text_of: Callable[[str, str], str] | None = None,
     stopped: Callable[[], bool] = never,
 ) -> list[BaseTool]:
     """``project_tools`` for LangChain. A reader has the metadata ``{"reads": True}``.
@@ -32,7 +33,8 @@ def of(
     """
     from skills.lib.agent.tools.langchain_tools import adapted
 
-    return [adapted(tool, stopped) for tool in project_tools(project, home, readable=readable, inherit=inherit)]
+    made = project_tools(project, home, readable=readable, inherit=inherit, text_of=text_of)
+    return [adapted(tool, stopped) for tool in made]
 
 
 def essentials_of(home: str, run: str) -> list[BaseTool]:

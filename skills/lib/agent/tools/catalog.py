@@ -7,20 +7,26 @@ from skills.lib.agent.tools.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from skills.lib.agent.tools.tool import Tool
 
 
 def project_tools(
-    project: str, home: str = "", *, readable: Sequence[str] = (), inherit: Sequence[str] = ()
+    project: str,
+    home: str = "",
+    *,
+    readable: Sequence[str] = (),
+    inherit: Sequence[str] = (),
+    text_of: Callable[[str, str], str] | None = None,
 ) -> list[Tool]:
     """The tools ``read``, ``search``, ``write``, ``edit`` and ``shell`` of one session in a project.
 
     ``home`` is the folder of the ledger; ``readable`` are folders that may be read and not written, such as that of the
-    skill; ``inherit`` names variables that programs get beside the usual ones. Raises LockstepError.
+    skill; ``inherit`` names variables that programs get beside the usual ones; ``text_of`` makes of a path and the text
+    there what ``read`` shows. Raises LockstepError.
     """
-    files = Workspace(project, home, readable)
+    files = Workspace(project, home, readable, text_of)
     return [
         reading.tool(files),
         searching.tool(files),

@@ -90,7 +90,7 @@ def _read(files: Workspace, given: str, offset: int, limit: int, encoding: str) 
     name = files.name(path)
     data = workspace.content(path, name)
     require_text(data, name, encoding)
-    lines = lines_of(encodings.decoded(data, encoding, name))
+    lines = lines_of(files.text_of(path, encodings.decoded(data, encoding, name)))
     if offset > max(len(lines), 1):
         raise UsageError(
             f"{name} has {workspace.counted(len(lines), 'line')}", valid=f"an offset of 1 to {max(len(lines), 1):,}"

@@ -16,7 +16,7 @@ from skills.lib.gateway.specs import READ, WRITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # A larger file is neither read nor changed (bytes).
 LARGEST = 1 << 24
@@ -29,15 +29,23 @@ _LOOKED_AT = 8_192
 class Workspace:
     """The project of a session, and what of its files the session has been shown.
 
-    ``readable`` are more folders that may be read and never written, such as that of a skill. Raises RefusedError for a
-    folder that is no project, and GatewayFileError if its gateway file cannot be used.
+    ``readable`` are more folders that may be read and never written, such as that of a skill. ``text_of`` makes of a
+    path and the text there what is shown by ``read``. Raises RefusedError for a folder that is no project, and
+    GatewayFileError if its gateway file cannot be used.
     """
 
-    def __init__(self, project: str, home: str = "", readable: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        project: str,
+        home: str = "",
+        readable: Sequence[str] = (),
+        text_of: Callable[[str, str], str] | None = None,
+    ) -> None:
         self.places = Gateway(project).places
         self.project = self.places.project
         self.home = os.path.realpath(home or paths.home(self.project))
         self._roots = (self.project, *[os.path.realpath(one) for one in readable])
+        self.text_of = text_of or (lambda path, text: text)
         self._shown: dict[str, tuple[str, int]] = {}
 
     def to_read(self, given: str) -> str:
