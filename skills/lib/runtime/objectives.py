@@ -1,7 +1,4 @@
-"""The functions of runs that are made from a SKILL.md without a graph: how a report of objectives ends a step.
-
-Such a run has no script, so its functions are named in the ledger and taken from ``FUNCTIONS`` alone.
-"""
+"""The functions of runs that are made from a SKILL.md without a graph: how a report of objectives ends a step."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from skills.lib.model.types import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.model.steps import StepContext
@@ -113,8 +110,3 @@ def is_there(place: str, roots: Sequence[str]) -> bool:
 
 def _refused(why: str) -> Refused:
     return Refused("bad-value", f"{why}. Each entry is {SHAPE}", wrong=("objectives",))
-
-
-FUNCTIONS: dict[str, Callable[[StepContext], Any]] = {
-    f"{__name__}:{function.__name__}": function for function in (judged, forked)
-}

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from skills.lib.ledger import Ledger
     from skills.lib.model.run import Run
 
+# The functions of ours that a run without a script may name; no other is ever looked up.
+OURS = {
+    "skills.lib.runtime.objectives": ("judged", "forked"),
+    "skills.lib.runtime.plans": ("judged", "proposed"),
+}
+
 
 def rebuilt(run: Run, ledger: Ledger) -> Workflow:
     """The workflow of a run from the definition in the ledger; nothing that it names is imported.
 
-    A function of it raises SkillError once it is called, unless it is one of those that runs of a SKILL.md have.
+    A function of it raises SkillError once it is called, unless it is one of OURS.
     Raises SkillError for a run that has no definition yet.
     """
     if not run.fingerprint:
@@ -31,12 +37,18 @@ def rebuilt(run: Run, ledger: Ledger) -> Workflow:
             f"run {run.id} of {run.workflow} has not begun, and its workflow is in no file",
             remedy="begin it in the program that has the workflow",
         )
-    from skills.lib.runtime import objectives, plans  # few runs have no script
+    return Workflow.restored(ledger.exact_definition(run.fingerprint), _function)
 
-    def function(name: str) -> Callable[..., Any]:
-        return objectives.FUNCTIONS.get(name) or plans.FUNCTIONS.get(name) or _elsewhere(name)
 
-    return Workflow.restored(ledger.exact_definition(run.fingerprint), function)
+def _function(name: str) -> Callable[..., Any]:
+    """A function of ours by its name; a stand-in for any other."""
+    module, _, function = name.partition(":")
+    if function in OURS.get(module, ()):
+        from importlib import import_module  # few runs have one; a copy of a skill does not have the modules
+
+        found: Callable[..., Any] = getattr(import_module(module), function)
+        return found
+    return _elsewhere(name)
 
 
 def _elsewhere(name: str) -> Callable[..., Any]:

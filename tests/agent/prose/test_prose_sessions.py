@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from langchain_core.messages import AIMessage, BaseMessage
 
+from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
 from skills.lib.commands.console.app import lockstep
 from tests.agent.prose.skills import prose, reported
@@ -152,3 +153,57 @@ def test_the_run_is_known_to_runs_trace_and_resume(tmp_path: Path) -> None:
         assert shown.exit_code == 0, shown.output
         assert run in shown.output
         assert "tidy" in shown.output
+
+
+@pytest.mark.req("A-01", "A-01.2", "A-01.3", "A-01.5")
+def test_thoughts_calls_and_results_are_noted_and_the_conversation_goes_on(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "tidy")
+    (folder / "data.csv").write_text("town\n", encoding="utf-8")
+    model = ScriptedModel(
+        answer=in_turn(
+            report(record={"objectives": ["one"]}),
+            calling(("read", {"path": "data.csv"}), text="I look at the data first."),
+            calling(("write", {"path": "sum.txt", "content": "1 town\n"}), text="One town: I write it down."),
+            report(record=reported("done:sum.txt")),
+        )
+    )
+    host = Agent(str(folder), model)
+    run = host.start("tidy", "sum it up")
+    assert host.advance(run).status == "done"
+    assert len(model.calls) == 4
+    with Activity(path_in(host.home)) as activity:
+        kinds = [row.kind for row in activity.rows(run) if row.kind in ("model", "thought", "call", "result")]
+        thoughts = [row.data["text"] for row in activity.rows(run, kind="thought")]
+    assert kinds == ["model", "model", "thought", "call", "result", "model", "thought", "call", "result", "model"]
+    assert thoughts == ["I look at the data first.", "One town: I write it down."]
+    said = [message.text for message in model.calls[3].messages]
+    assert any("I look at the data first." in text for text in said)
+    assert any("town" in text for text in said)
+
+
+@pytest.mark.req("A-08")
+def test_defaults_user_project_skill_and_command_hold_in_this_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = calling(("search", {"glob": "*"}))
+    monkeypatch.setenv("LOCKSTEP_CONFIG", str(tmp_path / "config"))
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "lockstep.toml").write_text(
+        "[agent]\nmax_iterations = 6\nmost_iterations = 7\n", encoding="utf-8"
+    )
+    folder = prose(tmp_path / "p", "tidy")
+    prose(folder, "greedy", head="metadata:\n  max_iterations: 9\n")
+
+    def calls(skill: str, **overrides: int) -> int:
+        first = [report(record={"objectives": ["one"]})]
+        model = ScriptedModel(answer=lambda messages, tools: first.pop() if first else look)
+        host = Agent(str(folder), model, overrides=overrides)
+        host.advance(host.start(skill, "look", new=True))
+        return len(model.calls)
+
+    assert calls("tidy") == 6
+    assert calls("greedy") == 7
+    assert calls("greedy", max_iterations=3) == 3
+    (folder / "lockstep.toml").write_text("[agent]\nmax_iterations = 4\nmost_iterations = 5\n", encoding="utf-8")
+    assert calls("tidy") == 4
+    assert calls("greedy") == 5

@@ -31,7 +31,13 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "
 _SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
 _LEFT_OUT = ("skills.lib.roles", "skills.lib.gateway_results", "skills.lib.shell_words")
 # For programs that call tools; no step needs them.
-_OF_AGENTS = ("skills.lib.blocks.for_tools", "skills.lib.runtime.reporting")
+_OF_AGENTS = (
+    "skills.lib.blocks.for_tools",
+    "skills.lib.consents",
+    "skills.lib.runtime.objectives",
+    "skills.lib.runtime.plans",
+    "skills.lib.runtime.reporting",
+)
 # Of the package lockstep: what serves its names, and the way in if another package skills is nearer on the path.
 _FACADE = ("lockstep", "lockstep.bootstrap", "lockstep.library")
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
