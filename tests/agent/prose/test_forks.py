@@ -12,7 +12,7 @@ from tests.agent.prose.skills import prose, reported
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report
 
 
-@pytest.mark.req("A-05.1", "A-05.2")
+@pytest.mark.req("A-05", "A-05.1", "A-05.2")
 def test_a_sub_agent_does_the_skill_in_a_conversation_of_its_own(tmp_path: Path) -> None:
     folder = prose(tmp_path / "p", "deep", head="context: fork\n")
     model = ScriptedModel(
