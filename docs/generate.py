@@ -67,6 +67,13 @@ def readme(page: str) -> str:
     return replay(section(page, "skills", table + "\n".join(rows)))
 
 
+def operating(page: str) -> str:
+    """docs/operating.md: the tables of the settings and of the models that aliases stand for."""
+    from settings_page import aliases, settings
+
+    return section(section(page, "settings", settings()), "aliases", aliases())
+
+
 def section(text: str, name: str, content: str) -> str:
     """The text with new content between ``<!-- name -->`` and ``<!-- /name -->``; ValueError if they are missing."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
@@ -91,6 +98,7 @@ PAGES: dict[str, Writer] = {
     "docs/hosts/README.md": replay,
     "docs/lockstep.rng": grammar,
     "docs/migrating.md": replay,
+    "docs/operating.md": operating,
     "docs/protocol.md": replay,
     "docs/refusal.svg": picture,
     "docs/rules.md": rules,

@@ -25,6 +25,7 @@ PAGES: list[Any] = [
     pytest.param("docs/hosts/README.md", marks=pytest.mark.req("H-01", "H-04")),
     "docs/lockstep.rng",
     pytest.param("docs/migrating.md", marks=pytest.mark.req("W-14")),
+    pytest.param("docs/operating.md", marks=pytest.mark.req("A-08.3")),
     pytest.param("docs/protocol.md", marks=pytest.mark.req("W-11", "W-24")),
     "docs/refusal.svg",
     "docs/rules.md",
