@@ -30,6 +30,8 @@ from tests.agent.scripted import Answer, ScriptedModel, calling, report
 from tests.agent.sessions import filled
 
 ITEMS = [{"check": "is it there", "severity": "MUST", "status": "PASS"}]
+# What a skill without a graph reports: its objectives, and the entry of each at the end.
+REPORTED = [{"number": number, "status": "done", "place": "answer", "note": "a line"} for number in (1, 2)]
 VALUES = {"targets": ["a", "b"], "verdict": "pass", "summary": "all was seen", "thing": "it", "items": ITEMS}
 WRITES = ((Ledger, "commit"), (Activity, "note"), (SqliteSaver, "put"), (SqliteSaver, "put_writes"))
 LONGEST = 60.0
@@ -46,7 +48,9 @@ def script(messages: list[BaseMessage], tools: list[dict[str, Any]]) -> Answer:
     ]
     if not done:
         return calling(("write", {"line": line}), ("look", {"line": line}))
-    return report(**filled(tools, VALUES, "ok"))
+    is_work = "result" in json.dumps(next(one for one in tools if one["name"] == "report_step"))
+    values = {**VALUES, "objectives": REPORTED if is_work else ["a line in each step", "it is looked at"]}
+    return report(**filled(tools, values, "ok"))
 
 
 def asked(messages: list[BaseMessage], result: ToolMessage) -> str:
