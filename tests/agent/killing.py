@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -22,13 +23,16 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 import skills.lib.agent.session  # noqa: F401  imported before any session forks
 from skills.lib import paths
+from skills.lib.agent import planning
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.settings import Settings
 from skills.lib.ledger import Ledger
+from tests.agent.planning import plan_runs
 from tests.agent.scripted import Answer, ScriptedModel, calling, report
 from tests.agent.sessions import filled
 
+PLANNED = "planned"
 ITEMS = [{"check": "is it there", "severity": "MUST", "status": "PASS"}]
 # What a skill without a graph reports: its objectives, and the entry of each at the end.
 REPORTED = [{"number": number, "status": "done", "place": "answer", "note": "a line"} for number in (1, 2)]
@@ -77,8 +81,20 @@ def tools(project: str) -> list[BaseTool]:
 
 def follow(project: str, skill: str) -> str:
     """Start the skill, or go on with it; how the session ended."""
+    if skill == PLANNED:
+        return execute(project)
     agent = Agent(project, ScriptedModel(answer=script), tools=tools(project), settings=Settings())
     return agent.advance(agent.start(skill, "look at all")).status
+
+
+def execute(project: str) -> str:
+    """Plan a skill, approve the plan and execute it, or go on with that; how the session ended."""
+    host = plan_runs.agent(Path(project), plan_runs.honest())
+    planner = planning.start(host, "books", plan_runs.GOAL)
+    if host.advance(planner).status == "waiting":
+        host.answer(planner, "approve")
+        host.advance(planner)
+    return host.advance(planning.execute(host, planner)).status
 
 
 def forked(work: Callable[[], object], kill_after: float | None = None) -> int:
@@ -128,14 +144,16 @@ def killed_at(point: int, after: bool, project: str, skill: str) -> None:
     os._exit(0 if status == "done" else 3)
 
 
-def was_told(project: str) -> bool:
+def was_told(project: str, skill: str) -> bool:
     """True if a session came to the end of its run and said so; it may have been killed just then."""
+    runs = 2 if skill == PLANNED else 1  # the planner's, and the one that executes the plan
     home = paths.home(project)
     ledger = Ledger.existing(home)
     if ledger is None:
         return False
     with ledger, Activity(path_in(home)) as activity:
-        return any(activity.count(event.run, kind="told") for event in ledger.events_after(0, 1))
+        roots = {event.run.partition(".")[0] for event in ledger.events_after(0, 10_000)}
+        return sum(activity.count(root, kind="told") > 0 for root in roots) == runs
 
 
 def serve(request: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +165,7 @@ def serve(request: dict[str, Any]) -> dict[str, Any]:
     chance = random.Random(request.get("seed", 0))
     for _ in range(request.get("kills", 0)):
         codes.append(forked(lambda: follow(project, skill), chance.uniform(0.02, request.get("longest", 1.5))))
-        if codes[-1] == 0 or was_told(project):
+        if codes[-1] == 0 or was_told(project, skill):
             return {"codes": [*codes, 0]}  # the same call would be for another run
     if codes[-1:] != [0]:
         codes.append(forked(lambda: os._exit(0 if follow(project, skill) == "done" else 3)))

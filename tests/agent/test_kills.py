@@ -17,6 +17,7 @@ import pytest
 from skills.lib import paths
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.ledger import Ledger
+from tests.agent.planning import plan_runs
 from tests.agent.prose.skills import prose
 from tests.agent.sessions import project
 
@@ -59,6 +60,17 @@ FORK: Moves = Counter(
         (".1", 3, "finished"): 1,
     }
 )
+# The planner and the execution of its plan, in the order in which they began.
+PLANNED: Moves = Counter(
+    {
+        ("0", 1, "opened"): 1,
+        ("0", 2, "moved"): 1,
+        ("0", 3, "finished"): 1,
+        ("1", 1, "opened"): 1,
+        ("1", 5, "finished"): 1,
+        **{("1", turn, "moved"): 1 for turn in (2, 3, 4)},
+    }
+)
 LINES = {"plain": 2, "brood": 13, "gated": 6, "prose": 1, "fork": 1}
 
 
@@ -82,8 +94,9 @@ class Killer:
 
 
 @pytest.fixture
-def killer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Killer]:
+def killer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Killer]:
     monkeypatch.delenv("LOCKSTEP_HOME")  # each project has a ledger of its own
+    monkeypatch.setenv("LOCKSTEP_DATA", str(tmp_path / "data"))
     found = Killer()
     yield found
     found.process.communicate(timeout=30)
@@ -119,6 +132,20 @@ def check(folder: Path, skill: str, expected: Moves, kills: int) -> None:
         assert answered <= asked <= answered + 2 * kills
         begun = [row.data["key"] for name in names for row in activity.rows(name, kind="call")]
         assert len(begun) >= LINES[skill]
+
+
+def check_plan(folder: Path, kills: int) -> None:
+    """The planner's run and the one that executes the plan are done; each went on once at each turn."""
+    with Ledger(paths.home(str(folder)), create=False) as ledger:
+        events = ledger.events_after(0, 10_000)
+        runs = list(dict.fromkeys(event.run for event in events))
+        moves = Counter((str(runs.index(event.run)), event.turn, event.kind) for event in events)
+        found = [ledger.run(run) for run in runs]
+    assert moves == PLANNED
+    assert [run.status for run in found if run] == ["done", "done"]
+    summary = folder / "SUMMARY.md"
+    assert not summary.exists() or summary.read_text(encoding="utf-8") == f"{plan_runs.LINE}\n"
+    assert summary.exists() or kills
 
 
 def swept(killer: Killer, folder: Path, skill: str, expected: Moves, points: range) -> int:
@@ -175,4 +202,18 @@ def test_kills_at_any_moment_lose_and_double_nothing(
         check(place, skill, expected, kills=codes.count(KILLED))
         kills += codes.count(KILLED)
     print(f"{kills} SIGKILLs over {seed + 1} runs of {skill}")  # pytest -rP shows it: docs/benchmarks.md quotes it
+    assert kills > 0
+
+
+@pytest.mark.slow
+def test_kills_at_any_moment_of_a_plan_lose_and_double_nothing(killer: Killer, tmp_path: Path) -> None:
+    kills = 0
+    for seed in range(int(os.environ.get("LOCKSTEP_KILLS", "6"))):
+        place = plan_runs.project(tmp_path / f"p{seed}")
+        codes = killer(project=str(place), skill="planned", kills=6, seed=seed, longest=0.8)
+        assert codes[-1] == 0
+        assert set(codes) <= {0, KILLED}
+        check_plan(place, codes.count(KILLED))
+        kills += codes.count(KILLED)
+    print(f"{kills} SIGKILLs over {seed + 1} plans")
     assert kills > 0
