@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain_core.messages import BaseMessage
 
+from skills.lib.agent import LockstepMiddleware
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.pricing import Pricing, Usage
 from skills.lib.agent.spending import Spending, Spent
@@ -19,6 +25,7 @@ from skills.lib.errors import EnvironmentProblem, RefusedError
 from tests.agent.money.conftest import host, taking
 from tests.agent.scripted import Answer, ScriptedModel, in_turn
 from tests.agent.sessions import honest, project
+from tests.fixtures.skill import ROOT
 
 pytestmark = pytest.mark.req("A-13")
 Config = Callable[[str], Path]
@@ -151,19 +158,14 @@ def test_sessions_at_once_count_together(tmp_path: Path, config: Config) -> None
     assert 10 <= made <= 12  # 12 without a budget; of those that begin at once, none knows what another will take
 
 
-def test_a_call_that_was_killed_counts_as_what_was_sent(plain: Path, config: Config) -> None:
-    class Killed(BaseException):
-        """As SIGKILL ends it: nothing is noted any more."""
-
-    agent = host(plain, ScriptedModel(answer=in_turn(), model_name="openai:gpt-5.2"))
-    run = agent.start("plain", "tidy up")
-    spending = Spending(agent.home)
-    number = spending.begin(run, "openai:gpt-5.2", 700, 0.001)
-    assert spending.of_run(run) == Spent(tokens=700, usd=0.001, unpriced=0)
+def test_an_estimate_stands_until_the_answer_or_until_nothing_is_taken(plain: Path, config: Config) -> None:
+    spending = Spending(str(plain))
+    number = spending.begin("r1", "openai:gpt-5.2", 700, 0.001)
+    assert spending.of_run("r1") == Spent(tokens=700, usd=0.001, unpriced=0)
     spending.end(number, 900, None)
-    assert spending.of_run(run) == Spent(tokens=900, usd=0.0, unpriced=1)
+    assert spending.of_run("r1") == Spent(tokens=900, usd=0.0, unpriced=1)
     spending.release(number)
-    assert spending.of_run(run) == Spent()
+    assert spending.of_run("r1") == Spent()
 
 
 def test_a_call_without_an_answer_counts_only_if_it_may_cost(plain: Path, config: Config) -> None:
@@ -285,3 +287,48 @@ def test_prices_are_the_users_first_then_those_of_the_library() -> None:
         assert pricing.usd(unknown, million) is None, unknown
     odd = Usage(input=10, output=0, cached=99)
     assert pricing.usd("openai:own", odd) == pytest.approx(10 * 0.25 / 1_000_000)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_agent_of_langchain_is_held_to_the_budgets_too(plain: Path, config: Config, is_async: bool) -> None:
+    config(budget("tokens_per_run = 1_100"))
+    model = taking()
+    agent = host(plain, model)
+    run = agent.start("plain", "tidy up")
+    middleware = LockstepMiddleware(run, str(plain))
+    graph: Any = create_agent(model, tools=[], middleware=[middleware])
+    given = {"messages": [("user", "begin")]}
+    result = asyncio.run(graph.ainvoke(given)) if is_async else graph.invoke(given)
+    middleware.close()
+    assert result["messages"][-1].text.startswith("the budget tokens_per_run is spent: 1,100 of 1,100 tokens")
+    assert len(model.calls) == 1
+    assert Spending(agent.home).of_run(run).tokens == 1_100
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {root!r})
+from tests.agent.money.conftest import host
+from tests.agent.scripted import ScriptedModel
+
+def answer(messages, tools):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+agent = host({folder!r}, ScriptedModel(answer=answer, model_name="openai:gpt-5.2"))
+agent.advance({run!r})
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
+def test_a_session_that_is_killed_in_a_call_counts_what_it_sent_and_no_call_twice(plain: Path, config: Config) -> None:
+    agent = host(plain)
+    run = agent.start("plain", "tidy up")
+    code = KILLED.format(root=str(ROOT), folder=str(plain), run=run)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    sent = Spending(agent.home).of_run(run)
+    assert sent.tokens > 300
+    assert sent.usd == pytest.approx(sent.tokens * 1.75 / 1e6)
+    assert agent.advance(run).status == "done"
+    assert Spending(agent.home).of_run(run).tokens == sent.tokens + 2_200
