@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,6 +77,7 @@ def test_the_first_command_prints_what_the_page_says(tmp_path: Path) -> None:
 def answer(asked: Asked) -> Reply:
     """What a model does that reads what it is offered."""
     last = asked.body["messages"][-1]
+    call: tuple[str, dict[str, Any]]
     if "Recorded" not in str(last["content"]) and last["role"] != "tool":
         call = ("report_step", {"record": {"objectives": ["The answer says what the project is for"]}})
     elif "Recorded" in str(last["content"]):

@@ -5,16 +5,17 @@ Importing it loads no framework; a name is loaded when it is first used.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.agent.agent import Agent, SessionResult
+    from skills.lib.agent.agent import Agent
     from skills.lib.agent.middleware import LockstepMiddleware
     from skills.lib.agent.prompt import Sections
+    from skills.lib.agent.results import SessionResult
     from skills.lib.agent.settings import Settings, Switches
 
 _MODULES = {
     "Agent": "agent",
     "LockstepMiddleware": "middleware",
     "Sections": "prompt",
-    "SessionResult": "agent",
+    "SessionResult": "results",
     "Settings": "settings",
     "Switches": "settings",
 }

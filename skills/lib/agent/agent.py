@@ -8,20 +8,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json, paths
-from skills.lib.agent import runs
+from skills.lib.agent import results, runs
 from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.concealment import Concealment
 from skills.lib.agent.configuration import Configuration, load
 from skills.lib.agent.interrupting import interruptible
 from skills.lib.agent.lease import lease
 from skills.lib.agent.redaction import Redactor
+from skills.lib.agent.results import SessionResult
 from skills.lib.agent.settings import Settings
 from skills.lib.agent.tools import outputs
 from skills.lib.agent.visibility import Levels
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.ledger import Ledger, keyed_id
-from skills.lib.model.run import ENDED, FINISHED, Request, Run
+from skills.lib.model.run import ENDED, Request
 from skills.lib.record import Record
 from skills.lib.runtime.reporting import REPORT
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from skills.lib.agent.events import Event
     from skills.lib.agent.following import Following
-    from skills.lib.agent.prose.rules import Rules
     from skills.lib.agent.prose.skill import ProseSkill
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek
@@ -39,29 +39,6 @@ if TYPE_CHECKING:
 
 # How often the same task may have been begun anew in one project.
 _MOST = 10_000
-
-
-class SessionResult(Record):
-    """Where a session left its run.
-
-    ``status`` is ``done``, ``failed``, ``abandoned``, ``waiting`` (for a person: ``question``, and ``choices`` if only
-    these are answers) or ``stopped`` (the session ended and the run did not: ``reason``). ``text`` says it in a
-    sentence; ``result`` has what the last step recorded. ``outputs`` are the files of the project that the run made or
-    changed: the path, the size, the kind (such as ``HTML page``; "" for others) and ``new`` of each. ``objectives`` are
-    those of a skill without a graph: the number, the objective, the status (``done``, ``partial`` or ``not``), the
-    place and the note of each.
-    """
-
-    status: str
-    run: str
-    step: str = ""
-    question: str = ""
-    choices: Sequence[str] = ()
-    reason: str = ""
-    text: str = ""
-    result: Mapping[str, Any] = {}
-    outputs: Sequence[Mapping[str, Any]] = ()
-    objectives: Sequence[Mapping[str, Any]] = ()
 
 
 class Agent:
@@ -357,7 +334,7 @@ class Agent:
                     raise
                 if not following.is_cancelled():
                     following.stop(failure.reason)
-            return _result_of(following)
+            return results.of(following)
         finally:
             following.runner.close()
 
@@ -465,37 +442,3 @@ def _folder_of(following: Following) -> str:
     if following.rules is not None:
         return following.rules.skill_folder
     return os.path.dirname(os.path.dirname(following.runner.command_line.script))
-
-
-def _result_of(following: Following) -> SessionResult:
-    """Where the session left the run."""
-    peek = following.peek()
-    run, rules = peek.run, following.rules
-    objectives = tuple(rules.entries(run.state)) if rules else ()
-    if run.ended:
-        text = f"The run is {run.status}."
-        return SessionResult(run.status, run.id, result=_result(run, rules), text=text, objectives=objectives)
-    if run.status == "waiting":
-        question = run.question or {}
-        choices = tuple(question.get("choices") or ())
-        text = str(question.get("text", ""))
-        return SessionResult("waiting", run.id, run.step or "", text, choices, text="The run waits for a person.")
-    reason = following.ends(peek) or "The model ended its turn."
-    if not following.limits.stopped():
-        following.stop(reason)
-    return SessionResult(
-        "stopped",
-        run.id,
-        run.step or "",
-        reason=reason,
-        text=f"The session stopped, the run did not: {reason}",
-        result=_result(run, rules),
-        objectives=objectives,
-    )
-
-
-def _result(run: Run, rules: Rules | None) -> dict[str, Any]:
-    """What the last step recorded; of a run without a graph the words of its last report, also if it goes on."""
-    if rules is not None:
-        return rules.result(run.state)
-    return dict(run.state.get(str(run.last.get("step", "")), {})) if run.status in FINISHED else {}

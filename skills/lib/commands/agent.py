@@ -31,7 +31,8 @@ from skills.lib.commands.session.driving import Driving
 from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, UsageError
 
 if TYPE_CHECKING:
-    from skills.lib.agent.agent import Agent, SessionResult
+    from skills.lib.agent.agent import Agent
+    from skills.lib.agent.results import SessionResult
 
 # The exit codes of a session that left its run at a question, and of one that ended before its run was done.
 WAITING, STOPPED = 6, 7

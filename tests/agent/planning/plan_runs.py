@@ -10,7 +10,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage
 
 from skills.lib.agent import planning
-from skills.lib.agent.agent import Agent, SessionResult
+from skills.lib.agent.agent import Agent
+from skills.lib.agent.results import SessionResult
 from tests.agent.scripted import Answer, ScriptedModel, calling, report
 
 SIGNAL = "[ATTEMPTS_COMPLETE]"

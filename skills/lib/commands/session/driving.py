@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skills.lib.agent.agent import SessionResult
     from skills.lib.agent.events import Event
+    from skills.lib.agent.results import SessionResult
     from skills.lib.commands.session.display import Display
 
 # How often the events are read, in seconds.
