@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
-from skills.lib.agent.agent import Agent, SessionResult
+from skills.lib.agent.agent import Agent
 from skills.lib.agent.prose import opening
+from skills.lib.agent.results import SessionResult
 from skills.lib.errors import LockstepError, UsageError
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.steps import StepDef, Workflow
