@@ -19,7 +19,6 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.commands import agent as command
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.session.display import Display, JsonLines, Lines, LiveLines, display_for
 from tests.commands.conftest import Command, Shown
@@ -196,7 +195,7 @@ def test_a_model_that_cannot_be_asked_opens_no_run(
 
 
 def test_without_the_extra_it_says_what_to_install(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "find_spec", lambda name: None)
+    monkeypatch.setattr("skills.lib.commands.session.extra.find_spec", lambda name: None)
     shown = cli("agent", "run", "survey", "what is this?", "--model", "openai:none")
     assert shown.code == 4
     assert "needs the extra [agent]" in shown.err

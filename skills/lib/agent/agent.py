@@ -102,7 +102,7 @@ class Agent:
             runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
             given = runs.parameters(workflow, request, dict(parameters or {}))
             key = self._key(workflow.name, request, given, new)
-            self._admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
+            self.admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
             return self._opened(runner, workflow, given, key, request)
         finally:
             runner.close()
@@ -125,7 +125,7 @@ class Agent:
             runs.log.warning("%s: %s", skill.name, note)
         work = opening.work(skill, agent)
         runs.check_tools(work, self._tool_names(), self._names, self.settings.undeclared)
-        self._admit(workflow, key, skill.folder)
+        self.admit(workflow, key, skill.folder)
         with self.activity() as activity:
             run = keyed_id(key)
             text = instructions.prepared(
@@ -175,7 +175,7 @@ class Agent:
         choice = ModelChoice(self._model, self._base_url, self.configuration)
         choice.model(of_skill(str(found.path)) if found else "")
 
-    def _admit(self, workflow: Workflow, key: str, folder: str) -> None:
+    def admit(self, workflow: Workflow, key: str, folder: str) -> None:
         """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
         from skills.lib.agent import budgeting
         from skills.lib.agent.model_choice import ModelChoice, of_skill

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
@@ -23,22 +21,18 @@ from skills.lib.commands.console.options import (
 )
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.commands.queries.runs import command
-from skills.lib.commands.session import costs, pages
+from skills.lib.commands.session import costs, extra, pages, planning
 from skills.lib.commands.session import settings as in_force
 from skills.lib.commands.session.approving import approve
 from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
-from skills.lib.commands.session.driving import Driving
-from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, UsageError
+from skills.lib.commands.session.driving import STOPPED, WAITING, Driving
+from skills.lib.errors import INTERRUPTED, PRINTED, UsageError
 
 if TYPE_CHECKING:
     from skills.lib.agent.agent import Agent
     from skills.lib.agent.results import SessionResult
 
-# The exit codes of a session that left its run at a question, and of one that ended before its run was done.
-WAITING, STOPPED = 6, 7
 _CODES = {"done": PRINTED, "waiting": WAITING}
-_EXTRA = "pip install '/path/to/lockstep[agent]'"
-_PACKAGES = ("langchain", "langgraph", "langgraph.checkpoint.sqlite", "filelock")
 _SLASH = re.compile(r"/([A-Za-z0-9_-]+)(?:\s+(.*))?", re.DOTALL)
 _MODEL = "LOCKSTEP_MODEL"
 
@@ -121,7 +115,7 @@ def run(
         terminal.require_person("--open opens a browser for a person", "leave --open out")
     name, request = _what_to_do(skill, task, run_id, params, new)
     given = _parameters(params)
-    _require_extra()
+    extra.require()
     from skills.lib.agent.agent import Agent
 
     overrides = {"max_iterations": max_iterations} if max_iterations else {}
@@ -168,24 +162,6 @@ def _parameters(params: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--param {name} is given twice", remedy="give it once")
         given[name] = value
     return given
-
-
-def _require_extra() -> None:
-    """Raise EnvironmentProblem if a library of the extra is not installed."""
-    missing = [name for name in _PACKAGES if not _is_there(name)]
-    if missing:
-        raise EnvironmentProblem(
-            f"lockstep agent needs the extra [agent], which is not installed for {sys.executable}: "
-            f"{', '.join(missing)}",
-            remedy=_EXTRA,
-        )
-
-
-def _is_there(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ImportError:  # of the package that it is in
-        return False
 
 
 def _drive(
@@ -261,4 +237,5 @@ def _print_result(screen: Screen, outcome: SessionResult) -> None:
 
 
 agent.add_command(costs.cost)
+agent.add_command(planning.plan)
 agent.add_command(in_force.settings)

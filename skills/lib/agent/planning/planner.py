@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         project: str
 
         def activity(self) -> AbstractContextManager[Activity]: ...
+        def admit(self, workflow: Workflow, key: str, folder: str) -> None: ...
 
 
 PLAN, APPROVE = "plan", "approve"
@@ -121,13 +122,21 @@ def start(agent: Host, skill: str, goal: str, *, new: bool = False) -> str:
         "cases": cases.read(agent.project, folder.name),
     }
     known = {name: value for name, value in given.items() if value.strip()}
-    return opened_run(agent, workflow(folder.name), known, key, goal, folder.name)
+    return opened_run(agent, workflow(folder.name), known, key, goal, folder.name, str(folder.path))
 
 
 def opened_run(
-    agent: Host, made: Workflow, given: Mapping[str, Any], key: str, task: str, skill: str, origin: str = ""
+    agent: Host,
+    made: Workflow,
+    given: Mapping[str, Any],
+    key: str,
+    task: str,
+    skill: str,
+    folder: str = "",
+    origin: str = "",
 ) -> str:
     """Open a run of a workflow that is in no file, once for a key, and note what it is for; its id."""
+    agent.admit(made, key, folder)
     runner = Runner(CommandLine(sys.executable, "", agent.project, lockstep_command()))
     try:
         response = runner.start(made, given, key=key, origin=origin, by=runs.WHO, kind=runs.KIND)

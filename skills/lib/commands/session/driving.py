@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from skills.lib.agent.results import SessionResult
     from skills.lib.commands.session.display import Display
 
+# The exit codes of a session that left its run at a question, and of one that ended before its run was done.
+WAITING, STOPPED = 6, 7
 # How often the events are read, in seconds.
 PAUSE = 0.2
 # How long an interrupted session has for its end, in seconds; the run is safe without it.
