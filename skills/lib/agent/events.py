@@ -15,6 +15,7 @@ from skills.lib.agent import wording
 from skills.lib.agent.activity import Row
 from skills.lib.agent.progress import Progress
 from skills.lib.agent.wording import FULL, SUMMARY, Counts
+from skills.lib.clean_text import clean
 from skills.lib.errors import UsageError
 from skills.lib.ledger import history
 from skills.lib.model.run import ENDED
@@ -191,7 +192,7 @@ class _Follower:
             number,
             progress.of,
             whole.percent,
-            _said_by(event.run, root) + text,
+            clean(_said_by(event.run, root) + text),
             data,
             event.at,
             SUMMARY if shown else FULL,
@@ -217,7 +218,7 @@ class _Follower:
             progress.number_of(step),
             progress.of,
             whole.percent,
-            _said_by(row.run, root) + wording.of_row(row, number, self._full),
+            clean(_said_by(row.run, root) + wording.of_row(row, number, self._full)),
             dict(row.data) if self._full else {},
             row.at,
             SUMMARY if shown else FULL,

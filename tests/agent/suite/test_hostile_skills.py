@@ -192,6 +192,16 @@ def test_a_command_that_only_a_cloned_ledger_names_does_not_run(tmp_path: Path) 
     assert not list(tmp_path.rglob("OWNED*"))
 
 
+def test_no_event_has_characters_that_a_terminal_obeys(tmp_path: Path) -> None:
+    codes = "\x1b]0;owned\x07 \x1b[2J \x9b31m \u202e"
+    read = AIMessage(f"I think {codes}", tool_calls=calling(("read", {"path": "a.txt"})).tool_calls)
+    ended = followed(tmp_path, "# Bad\n", read, files={"a.txt": f"{codes}\n"}, task="look \x9b2J \u202e")
+    events = list(Agent(str(ended.project)).follow(ended.result.run, level="FULL"))
+    assert {"task", "thought", "result"} <= {event.kind for event in events}
+    for event in events:
+        assert not set(event.text) & {*"\x1b\x07\x9b\u202e\x08\r"}, event.kind
+
+
 @pytest.mark.parametrize("name", ["agent", "agent/conversations.db", "agent/activity.db", "agent/leases"])
 def test_a_link_that_a_clone_brings_is_not_written_through(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -15,23 +15,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from skills.lib.clean_text import clean as clean
 from skills.lib.errors import EnvironmentProblem, RefusedError
 from skills.lib.model.texts import counted as counted
 
 Cell = str | Text
 
-# Characters that a terminal obeys, and those that turn the direction of what follows them.
-_OBEYED = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)]
-_CLEAN = {code: "?" for code in _OBEYED if chr(code) not in "\n\t"} | {0x2028: "\n", 0x2029: "\n"}
 # A column of names no longer than this, in characters, is not folded on a narrow terminal; the others give way.
 _UNFOLDED = 24
 TIMES = "\N{MULTIPLICATION SIGN}"
 _ASCII = {"…": "...", "→": "->", TIMES: "x", "✓": "ok", "✗": "failed"}
-
-
-def clean(text: object) -> str:
-    """The text with every character that a terminal would obey shown as ``?``; line ends and tabs stay."""
-    return str(text).translate(_CLEAN)
 
 
 def one_line(text: object) -> str:
