@@ -70,6 +70,8 @@ def _by_number(value: Any, count: int) -> dict[int, dict[str, str]]:
     found: dict[int, dict[str, str]] = {}
     for one in value:
         number = one.get("number")
+        if isinstance(number, str) and number.isdecimal() and len(number) < 4:
+            number = int(number)
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= count:
             raise _refused(f"there is no objective {number!r:.40}: they are numbered 1 to {count}")
         if number in found:

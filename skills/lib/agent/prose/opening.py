@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from skills.lib.model.steps import Workflow
     from skills.lib.skillfile import SkillFolder
 
+# Where a user's own skills are in the home folder.
+_OF_USER = (".claude/skills", ".agents/skills")
+
 
 def found(project: str, name: str) -> ProseSkill | None:
     """The skill without a graph that a name or path means, or the path of its SKILL.md; None if it means another.
@@ -48,7 +51,16 @@ def folder_of(project: str, name: str) -> SkillFolder | None:
         name = os.path.dirname(os.path.abspath(name))
     if is_path:
         return skills.folder_of(project, os.path.abspath(name)) if os.path.isdir(name) else None
-    return skills.folder_of(project, name, missing_ok=True)
+    return skills.folder_of(project, name, missing_ok=True) or _of_user(name)
+
+
+def _of_user(name: str) -> SkillFolder | None:
+    """The skill of that name among those that the user keeps for every project."""
+    for folder in _OF_USER:
+        place = os.path.join(os.path.expanduser("~"), folder, name)
+        if os.path.isfile(os.path.join(place, FILE_NAME)):
+            return skills.folder_of("", place)
+    return None
 
 
 def runner(project: str) -> Runner:
