@@ -37,14 +37,15 @@ class Budget:
         self._begun: dict[int, int] = {}
 
     def why_not(self, model: str) -> str:
-        """Why a call of a model is not made; "" if it may be."""
-        return unpriced(self._budgets, self._pricing, model)
+        """Why a call of a model is not made, and how to go on; "" if it may be."""
+        why = unpriced(self._budgets, self._pricing, model)
+        return f"{why[0].upper()}{why[1:]}. To go on, {_remedy(model)}." if why else ""
 
     def spent(self) -> str:
         """Which budget is spent, and when there is another one; "" if none is."""
         for name, used, limit in self._used():
             if used >= limit:
-                return f"the budget {name} is spent: {_of(name, used, limit)}. {_goes_on(name)}"
+                return f"The budget {name} is spent: {_of(name, used, limit)}. {_goes_on(name)}"
         return ""
 
     def begin(self, call: int, model: str, tokens: int) -> None:
@@ -101,11 +102,11 @@ def require_priced(configuration: Configuration, models: list[str]) -> None:
     """Raise RefusedError for a model of unknown price if a budget is in money."""
     for model in models:
         if why := unpriced(configuration.budgets, Pricing(configuration.prices), model):
-            raise RefusedError(
-                why,
-                remedy=f'set [agent.prices."{model}"] input and output, in US dollars for a million tokens, in '
-                f"{user_file()}",
-            )
+            raise RefusedError(why, remedy=_remedy(model))
+
+
+def _remedy(model: str) -> str:
+    return f'set [agent.prices."{model}"] input and output, in US dollars for a million tokens, in {user_file()}'
 
 
 def unpriced(budgets: Budgets, pricing: Pricing, model: str) -> str:
@@ -147,7 +148,9 @@ def _of(name: str, used: float, limit: float) -> str:
 
 def dollars(amount: float) -> str:
     """An amount in US dollars; more digits for a small one."""
-    return f"${amount:,.2f}" if amount == 0 or amount >= 0.1 else f"${amount:.4f}"
+    if amount == 0 or amount >= 0.1:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.0001 else "less than $0.0001"
 
 
 def _goes_on(name: str) -> str:

@@ -47,7 +47,7 @@ def test_a_run_stops_in_order_at_its_budget_and_goes_on_with_a_larger_one(plain:
     ended = agent.advance(run)
     assert (ended.status, ended.step, len(model.calls)) == ("stopped", "again", 1)
     assert ended.reason == (
-        f"the budget tokens_per_run is spent: 1,100 of 1,100 tokens in this run. To go on, raise it in {file}."
+        f"The budget tokens_per_run is spent: 1,100 of 1,100 tokens in this run. To go on, raise it in {file}."
     )
     assert host(plain, model).advance(run).reason == ended.reason
     assert len(model.calls) == 1
@@ -64,14 +64,14 @@ def test_a_budget_of_the_user_holds_in_all_projects(tmp_path: Path, plain: Path,
     other = host(project(tmp_path / "q", "plain"), second)
     ended = other.advance(other.start("plain", "tidy up"))
     assert (ended.status, len(second.calls)) == ("stopped", 0)
-    assert f"the budget tokens_per_{period} is spent: 2,200 of 2,200 tokens since" in ended.reason
+    assert f"The budget tokens_per_{period} is spent: 2,200 of 2,200 tokens since" in ended.reason
 
 
 def test_a_budget_in_money_is_counted_by_the_price_of_the_model(plain: Path, config: Config) -> None:
     config(budget("usd_per_run = 0.003"))  # a call takes 1,000 * 1.75 and 100 * 14 dollars for a million
     agent = host(plain)
     ended = agent.advance(agent.start("plain", "tidy up"))
-    assert ended.reason.startswith("the budget usd_per_run is spent: $0.0032 of $0.0030 in this run.")
+    assert ended.reason.startswith("The budget usd_per_run is spent: $0.0032 of $0.0030 in this run.")
 
 
 def test_it_warns_once_at_80_percent_and_stops_at_all(plain: Path, config: Config) -> None:
@@ -114,7 +114,9 @@ def test_a_session_stops_before_a_model_of_unknown_price(plain: Path, config: Co
     model = taking(name="openai:my-own")
     ended = host(plain, model).advance(run)
     assert (ended.status, model.calls) == ("stopped", [])
-    assert ended.reason == "the price of openai:my-own is not known, and the budget usd_per_day is in money"
+    assert ended.reason.startswith(
+        "The price of openai:my-own is not known, and the budget usd_per_day is in money. To go on, set [agent.prices."
+    )
 
 
 def test_sub_agents_count_with_their_run(tmp_path: Path, config: Config) -> None:
@@ -300,7 +302,7 @@ def test_an_agent_of_langchain_is_held_to_the_budgets_too(plain: Path, config: C
     given = {"messages": [("user", "begin")]}
     result = asyncio.run(graph.ainvoke(given)) if is_async else graph.invoke(given)
     middleware.close()
-    assert result["messages"][-1].text.startswith("the budget tokens_per_run is spent: 1,100 of 1,100 tokens")
+    assert result["messages"][-1].text.startswith("The budget tokens_per_run is spent: 1,100 of 1,100 tokens")
     assert len(model.calls) == 1
     assert Spending(agent.home).of_run(run).tokens == 1_100
 
