@@ -28,7 +28,8 @@ from skills.lib.model.run import Request
 from skills.lib.runtime import plans, script
 
 if TYPE_CHECKING:
-    from skills.lib.agent.agent import Agent, SessionResult
+    from skills.lib.agent.agent import Agent
+    from skills.lib.agent.results import SessionResult
     from skills.lib.model.run import Run
 
 _APPROVED = "approved by --yes"
