@@ -109,7 +109,7 @@ class Agent:
 
     def _start_prose(self, skill: ProseSkill, request: str, given: dict[str, Any], new: bool) -> str:
         """Open a run of a skill without a graph; what its text injects is injected once, for the run that is opened."""
-        from skills.lib.agent.prose import instructions, opening
+        from skills.lib.agent.prose import instructions, opening, scripts
 
         if given:
             raise UsageError(
@@ -121,7 +121,7 @@ class Agent:
             return known.id
         agent = opening.agent_of(skill, self.project)
         workflow = opening.workflow(skill, agent)
-        for note in skill.notes:
+        for note in (*skill.notes, *scripts.faults(skill, self.project)):
             runs.log.warning("%s: %s", skill.name, note)
         work = opening.work(skill, agent)
         runs.check_tools(work, self._tool_names(), self._names, self.settings.undeclared)
@@ -134,6 +134,7 @@ class Agent:
                 self.project,
                 run,
                 trusted=self.configuration.injection,
+                configured=self.configuration.shell,
                 redact=self._redactor.text,
                 note=lambda kind, data: activity.note(run, 0, 0, kind, data),
             )
@@ -300,8 +301,14 @@ class Agent:
             skill, rules = _folder_of(following), following.rules
             readable = [self.home, *([skill] if os.path.isfile(os.path.join(skill, "SKILL.md")) else [])]
             text_of = rules.text_of(following.run) if rules is not None else None
-            stopped = following.is_cancelled
-            own = tools.of(self.project, self.home, readable=readable, text_of=text_of, stopped=stopped)
+            own = tools.of(
+                self.project,
+                self.home,
+                readable=readable,
+                text_of=text_of,
+                configured=self.configuration.shell,
+                stopped=following.is_cancelled,
+            )
         return [*own, *tools.essentials_of(self.home, following.run)]
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:

@@ -46,6 +46,18 @@ class Budgets(Record):
     starts_per_hour: int | None = None
 
 
+class Shell(Record):
+    """What each program of the tool ``shell`` may take: processor seconds, bytes of memory, and processes of the user.
+
+    ``sandbox`` are words that stand before each command.
+    """
+
+    cpu: int = 600
+    memory: int = 4_000_000_000
+    processes: int = 1_000
+    sandbox: tuple[str, ...] = ()
+
+
 class Price(Record):
     """What a model costs, in US dollars for a million tokens."""
 
@@ -84,6 +96,7 @@ class Configuration(Record):
     model: str = ""
     base_url: str = ""
     injection: tuple[str, ...] = ()
+    shell: Shell = Shell()
     visibility: Visibility = Visibility()
     tool_types: Mapping[str, tuple[str, ...]] = EMPTY
     budgets: Budgets = Budgets()
@@ -225,6 +238,7 @@ def _of(values: Mapping[tuple[str, ...], InForce]) -> Configuration:
         model=agent.get("model", ""),
         base_url=agent.get("base_url", ""),
         injection=agent["injection"],
+        shell=Shell(**table("agent", "shell")),
         visibility=Visibility(roles=table("agent", "visibility", "roles"), **table("agent", "visibility")),
         tool_types=table(*_TYPES),
         budgets=Budgets(**table("agent", "budgets")),

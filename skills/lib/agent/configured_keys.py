@@ -29,6 +29,8 @@ USER, BOTH = "user", "user, project"
 ANY = "*"
 _DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s|m|h)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_SIZE = re.compile(r"([0-9]{1,12}) ?([kMG])", re.ASCII)
+_UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 _TYPE = re.compile(r"[A-Z][A-Z0-9_]*", re.ASCII)
 _MODEL = re.compile(r"[A-Za-z0-9_-]+:\S.*")
 
@@ -89,6 +91,11 @@ def _amount(value: Any) -> float:
     if not 0 < number < math.inf:
         raise ValueError(f"is {shown(value)}")
     return number
+
+
+def _size(value: Any) -> int:
+    found = _SIZE.fullmatch(value.strip()) if isinstance(value, str) else None
+    return _count(int(found[1]) * _UNITS[found[2]] if found else value)
 
 
 def _price(value: Any) -> float:
@@ -174,6 +181,7 @@ def _each(narrower: Callable[[T, T], T]) -> Callable[[Mapping[str, T], Mapping[s
     return of_both
 
 
+SIZE = Kind('a size in bytes, as "4G", "500M" or 4000000000', _size, min)
 COUNT = Kind("a whole number of 1 or more", _count, min)
 TIME = Kind('a time above 0, as "30s", "2m" or 30 (seconds)', seconds, min)
 MONEY = Kind("an amount in US dollars above 0", _amount, min)
@@ -205,6 +213,10 @@ KEYS = (
     Key("agent.context_tokens", COUNT, BOTH, "the tokens of one model call; older messages are left out", 100_000),
     Key("agent.undeclared", UNDECLARED, BOTH, "the tools of a step that names none", "all"),
     Key("agent.injection", TEXTS, USER, "the skills whose commands in SKILL.md run without being approved", ()),
+    Key("agent.shell.cpu", COUNT, BOTH, "processor seconds of each program that `shell` runs", 600),
+    Key("agent.shell.memory", SIZE, BOTH, "what each program that `shell` runs may keep in memory", 4_000_000_000),
+    Key("agent.shell.processes", COUNT, BOTH, "how many processes `shell` may add to the user's", 1_000),
+    Key("agent.shell.sandbox", TEXTS, USER, 'words before each command of `shell`, as `["bwrap", "…", "--"]`', ()),
     Key("agent.visibility.default_visibility", LEVEL, BOTH, "the level of whoever has no role", "FULL"),
     *[
         Key(f"agent.visibility.roles.{role}", LEVEL, BOTH, f"the level of {role}", level)

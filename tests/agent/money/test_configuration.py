@@ -158,7 +158,7 @@ def test_each_value_says_where_it_is_from(folder: Path) -> None:
                 "config/lockstep.toml:2: there is no setting agent.max_iteration; did you mean max_iterations?",
                 "  valid: model, base_url, max_iterations, most_iterations, max_retries_per_tool, "
                 "timeout_per_iteration, enable_error_recovery, max_model_calls, early_ends, "
-                "context_tokens, undeclared, injection, visibility, tool_types, budgets, models, prices",
+                "context_tokens, undeclared, injection, shell, visibility, tool_types, budgets, models, prices",
             ],
         ),
         (

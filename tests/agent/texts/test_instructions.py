@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.req("A-10.2", "A-10.3", "A-10.8")
+@pytest.mark.req("A-10", "A-10.2", "A-10.3", "A-10.8")
 def test_a_command_runs_once_before_the_first_model_call(folder: Path) -> None:
     approved(folder)
     host = Agent(str(folder), ScriptedModel(answer=in_turn()))
@@ -181,7 +181,7 @@ Read $1, then $ARGUMENTS.
 """
 
 
-@pytest.mark.req("A-11.1", "A-11.2", "A-11.3", "A-11.4", "A-11.5", "A-11.6")
+@pytest.mark.req("A-11", "A-11.1", "A-11.2", "A-11.3", "A-11.4", "A-11.5", "A-11.6")
 def test_variables_have_their_values_in_the_text_of_a_skill(tmp_path: Path) -> None:
     folder = prose(tmp_path / "p", "log", BODY)
     before = datetime.date.today()

@@ -25,14 +25,14 @@ def test_names_and_which_of_them_only_read(session: Session) -> None:
     project, home = str(session.project), str(session.project / ".lockstep")
     made = [*tools.of(project, home), *tools.essentials_of(home, "run-1")]
     assert {tool.name: tool.metadata for tool in made} == {
-        "read": {"reads": True, "ends": False},
-        "search": {"reads": True, "ends": False},
-        "write": {"reads": False, "ends": False},
-        "edit": {"reads": False, "ends": False},
-        "shell": {"reads": False, "ends": False},
-        "abort": {"reads": False, "ends": True},
-        "todowrite": {"reads": False, "ends": False},
-        "todoread": {"reads": True, "ends": False},
+        "read": {"reads": True, "ends": False, "long": False},
+        "search": {"reads": True, "ends": False, "long": True},
+        "write": {"reads": False, "ends": False, "long": False},
+        "edit": {"reads": False, "ends": False, "long": False},
+        "shell": {"reads": False, "ends": False, "long": True},
+        "abort": {"reads": False, "ends": True, "long": False},
+        "todowrite": {"reads": False, "ends": False, "long": False},
+        "todoread": {"reads": True, "ends": False, "long": False},
     }
     assert [tool.name for tool in made if tool.return_direct] == ["abort"]
 

@@ -11,7 +11,6 @@ import time
 from skills.lib.agent.tools import command_lines, shell
 from skills.lib.agent.tools.tool import never
 from skills.lib.errors import LockstepError
-from skills.lib.gateway.specs import Limits
 from skills.lib.guard.offering import SHELL, Offer
 from skills.lib.record import Record
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from skills.lib.agent.configuration import Shell
     from skills.lib.agent.tools.workspace import Workspace
 
 # What one command may take (seconds), and how many characters of its output are taken.
@@ -75,7 +75,11 @@ def found(text: str) -> list[Found]:
 
 
 def run(
-    commands: Sequence[str], files: Workspace, allowed: Sequence[str], noted: Callable[[Printed], Printed]
+    commands: Sequence[str],
+    files: Workspace,
+    allowed: Sequence[str],
+    noted: Callable[[Printed], Printed],
+    configured: Shell | None = None,
 ) -> list[Printed]:
     """Run commands one after the other, each at most once, as far as the tools ``allowed`` admit them.
 
@@ -91,7 +95,7 @@ def run(
             why = f"at most {MOST} commands of a skill run"
         if not why and time.monotonic() >= until:
             why = f"the {ALL_SECONDS} seconds for all commands are over"
-        ran[command] = noted(refused(command, why) if why else _ran(command, files, left, until))
+        ran[command] = noted(refused(command, why) if why else _ran(command, files, left, until, configured))
         left -= len(ran[command].text)
     return [ran[command] for command in commands]
 
@@ -124,12 +128,13 @@ def why_not(command: str, files: Workspace, allowed: Sequence[str]) -> str:
     return "allowed-tools of SKILL.md does not admit it" if offer.why_not(SHELL, {"command": command}) else ""
 
 
-def _ran(command: str, files: Workspace, left: int, until: float) -> Printed:
+def _ran(command: str, files: Workspace, left: int, until: float, configured: Shell | None) -> Printed:
     begin = time.monotonic()
     seconds = max(min(SECONDS, until - begin), 0.1)
-    limits = Limits(seconds=seconds, output=_KEPT, processes=shell.LIMITS.processes)
+    limits = shell.limits_of(configured, seconds, _KEPT)
+    sandbox = configured.sandbox if configured else ()
     try:
-        result = shell.run(files, command, limits, (), never)
+        result = shell.run(files, command, limits, (), never, sandbox)
     except LockstepError as error:
         why = error.lines()[0]
         return Printed(command, f"[failed: {_plain(command)}: {why}]", why, seconds=round(time.monotonic() - begin, 3))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from skills.lib.agent.configuration import Shell
     from skills.lib.agent.prose.injection import Printed
     from skills.lib.agent.prose.skill import ProseSkill
 
@@ -30,6 +31,7 @@ def prepared(
     run: str,
     *,
     trusted: Sequence[str],
+    configured: Shell,
     redact: Callable[[str], str],
     note: Callable[[str, Mapping[str, Any]], object],
 ) -> str:
@@ -47,7 +49,7 @@ def prepared(
 
     body = skill.body.strip()
     commands = [one.command for one in injection.found(body)]
-    printed = _printed(skill, commands, project, trusted, noted) if commands else []
+    printed = _printed(skill, commands, project, trusted, configured, noted) if commands else []
     text, unknown = _replaced(body, printed, substitution.values(skill.folder, project, run, arguments))
     if unknown:
         log.warning("%s: SKILL.md has variables without a value, which stay: %s", skill.name, ", ".join(unknown))
@@ -77,11 +79,12 @@ def _printed(
     commands: Sequence[str],
     project: str,
     trusted: Sequence[str],
+    configured: Shell,
     noted: Callable[[Printed], Printed],
 ) -> list[Printed]:
     """What stands in place of each command."""
     if approval.is_given(skill, trusted):
-        return injection.run(commands, Workspace(project), skill.tools, noted)
+        return injection.run(commands, Workspace(project), skill.tools, noted, configured)
     by = approving(skill)
     log.warning("%s: the commands in its SKILL.md are not run, as nobody approved them: %s", skill.name, by)
     why = f"nobody approved the commands of this skill; a person does by: {by}"

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from langchain_core.tools import BaseTool
 
+    from skills.lib.agent.configuration import Shell
+
 __all__ = ["Result", "Tool", "essential_tools", "essentials_of", "of", "project_tools"]
 
 
@@ -25,6 +27,7 @@ def of(
     readable: Sequence[str] = (),
     inherit: Sequence[str] = (),
     text_of: Callable[[str, str], str] | None = None,
+    configured: Shell | None = None,
     stopped: Callable[[], bool] = never,
 ) -> list[BaseTool]:
     """``project_tools`` for LangChain. A reader has the metadata ``{"reads": True}``.
@@ -33,7 +36,7 @@ def of(
     """
     from skills.lib.agent.tools.langchain_tools import adapted
 
-    made = project_tools(project, home, readable=readable, inherit=inherit, text_of=text_of)
+    made = project_tools(project, home, readable=readable, inherit=inherit, text_of=text_of, configured=configured)
     return [adapted(tool, stopped) for tool in made]
 
 

@@ -9,6 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from skills.lib.agent.configuration import Shell
     from skills.lib.agent.tools.tool import Tool
 
 
@@ -19,19 +20,20 @@ def project_tools(
     readable: Sequence[str] = (),
     inherit: Sequence[str] = (),
     text_of: Callable[[str, str], str] | None = None,
+    configured: Shell | None = None,
 ) -> list[Tool]:
     """The tools ``read``, ``search``, ``write``, ``edit`` and ``shell`` of one session in a project.
 
     ``home`` is the folder of the ledger; ``readable`` are folders that may be read and not written, such as that of the
     skill; ``inherit`` names variables that programs get beside the usual ones; ``text_of`` makes of a path and the text
-    there what ``read`` shows. Raises LockstepError.
+    there what ``read`` shows; ``configured`` are the settings of ``shell``. Raises LockstepError.
     """
     files = Workspace(project, home, readable, text_of)
     return [
         reading.tool(files),
         searching.tool(files),
         *writing.tools(files),
-        shell.tool(files, inherit=inherit),
+        shell.tool(files, configured, inherit),
     ]
 
 

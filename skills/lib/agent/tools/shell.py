@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from skills.lib.agent.configuration import Shell
     from skills.lib.agent.tools.workspace import Workspace
 
-# Of each stream so many bytes are kept; beside what a user has at the start, so many processes may run (not for root).
-LIMITS = Limits(seconds=120, output=20_000, processes=1_000)
+# Of each stream so many bytes are kept. Each program has so many seconds of a processor and bytes of memory; so many
+# processes may run beside what a user has at the start (not for root).
+LIMITS = Limits(seconds=120, output=20_000, cpu=600, memory=4_000_000_000, processes=1_000)
 # What a call may ask for (seconds).
 LONGEST = 600
 # A longer word of a command is no name of a file; how much longer or shorter a program's name is that was meant.
@@ -32,13 +34,23 @@ _INTERPRETERS = {".py": "python", ".sh": "sh", ".js": "node"}
 _AGENT = {"LOCKSTEP_AGENT": "1"}
 
 
-def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ()) -> Tool:
-    """The tool ``shell`` of a workspace; ``inherit`` names more variables of the session that its programs get."""
+def limits_of(configured: Shell | None, seconds: float, output: int) -> Limits:
+    """The limits of a command: so many seconds and bytes of output, and what the settings say of its programs."""
+    own = {name: getattr(configured or LIMITS, name) for name in ("cpu", "memory", "processes")}
+    return Limits(seconds, output, **own)
+
+
+def tool(files: Workspace, configured: Shell | None = None, inherit: Sequence[str] = ()) -> Tool:
+    """The tool ``shell`` of a workspace, as the settings say.
+
+    ``inherit`` names more variables of the session that its programs get.
+    """
+    sandbox = configured.sandbox if configured else ()
 
     def shell(command: str, timeout: int = 0, *, stopped: Callable[[], bool]) -> Result:
-        given = Limits(**{**limits.fields(), "seconds": timeout or limits.seconds})  # type: ignore[arg-type]
+        given = limits_of(configured, timeout or LIMITS.seconds, LIMITS.output)
         before = outputs.snapshot(files.project)
-        result = run(files, command, given, inherit, stopped)
+        result = run(files, command, given, inherit, stopped, sandbox)
         made = outputs.made(before, outputs.snapshot(files.project) if before is not None else None)
         notes = f"[{outputs.sentence(made)}]\n" if made else ""
         if result.exit is None and given.seconds < LONGEST:
@@ -60,7 +72,7 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
                 "type": "integer",
                 "minimum": 1,
                 "maximum": LONGEST,
-                "description": f"After so many seconds it is ended; default {limits.seconds:.0f}.",
+                "description": f"After so many seconds it is ended; default {LIMITS.seconds:.0f}.",
             },
         },
         required=("command",),
@@ -70,14 +82,19 @@ def tool(files: Workspace, limits: Limits = LIMITS, inherit: Sequence[str] = ())
 
 
 def run(
-    files: Workspace, command: str, limits: Limits, inherit: Sequence[str], stopped: Callable[[], bool]
+    files: Workspace,
+    command: str,
+    limits: Limits,
+    inherit: Sequence[str],
+    stopped: Callable[[], bool],
+    sandbox: Sequence[str] = (),
 ) -> GatewayResult:
     """Run a command line. Raises UsageError for what only a shell could run, EnvironmentProblem if it is stopped."""
     parts = command_lines.read_line(command, files.project)
     about = {
         "caller": os.getpid(),
         "strays": str(strays.__file__),
-        "parts": [_prepared(files, part) for part in parts],
+        "parts": [_prepared(files, part, sandbox) for part in parts],
     }
     environment = variables.environment(inherit, _AGENT, {}, processes.search_path(files.project, own=True))
     ended = processes.run(
@@ -94,13 +111,17 @@ def run(
     return GatewayResult.of("shell", parts[0].argv, ended)
 
 
-def _prepared(files: Workspace, part: Part) -> dict[str, Any]:
+def _prepared(files: Workspace, part: Part, sandbox: Sequence[str]) -> dict[str, Any]:
     """A program with its path, and its redirections with resolved paths."""
     redirections = [
         (one.descriptor, one.kind, one.target if one.kind == SAME else _file(files, one.kind, one.target))
         for one in part.redirections
     ]
-    return {"argv": list(part.argv), "program": _program(files, part.argv[0]), "redirections": redirections}
+    program = _program(files, part.argv[0])
+    if sandbox:
+        words = [*sandbox, program, *part.argv[1:]]
+        return {"argv": words, "program": _program(files, words[0]), "redirections": redirections}
+    return {"argv": list(part.argv), "program": program, "redirections": redirections}
 
 
 def _file(files: Workspace, kind: str, target: str) -> str:
