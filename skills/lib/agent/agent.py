@@ -93,7 +93,7 @@ class Agent:
         """
         from skills.lib.agent.prose import opening  # few programs open runs
 
-        self._require_no_secrets("the task", request, parameters)
+        self.require_no_secrets("the task", request, parameters)
         prose = opening.found(self.project, skill)
         if prose is not None:
             return self._start_prose(prose, request, dict(parameters or {}), new)
@@ -221,7 +221,7 @@ class Agent:
 
         Raises RefusedError if the run asks nothing, or the answer is none of its choices, or has a secret in it.
         """
-        self._require_no_secrets("the answer", answer, reason)
+        self.require_no_secrets("the answer", answer, reason)
         runner, workflow = runs.served(self.project, run)
         try:
             turn = runs.known(self.project, run).turn
@@ -389,7 +389,11 @@ class Agent:
             runner.close()
         return runs.served(self.project, run)
 
-    def _require_no_secrets(self, what: str, *values: object) -> None:
+    def redacted(self, text: str) -> str:
+        """A text as models read it and runs keep it: without secrets."""
+        return self._redactor.text(text)
+
+    def require_no_secrets(self, what: str, *values: object) -> None:
         """Raise RefusedError for a secret in what is given, before anything of it is written."""
         kinds = self._redactor.secrets(compact_json.readable(values))
         if kinds:

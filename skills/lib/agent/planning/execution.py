@@ -42,6 +42,7 @@ def feedback(agent: Host, run_id: str, text: str) -> None:
     run = runs.known(agent.project, run_id)
     if "plan" not in run.params or "goal" not in run.params:
         raise UsageError(f"run {run_id} is no {EXECUTION} of a plan")
+    agent.require_no_secrets("the feedback", text)
     if text.strip():
         words = f"{run.params['goal']} ({run.status}): {text.strip()}"
         cases.add(agent.project, str(run.params["skill"]), [Case(FEEDBACK, run.id, words)])
@@ -70,7 +71,7 @@ def _cases(run: Run, ledger: Ledger, activity: Activity) -> Iterator[Case]:
         if f"-{part}" != plans.CHECK or judged is None or name not in steps:
             continue
         calls = [
-            f"{row.data['tool']} {compact_json.dumps(row.data['arguments'])}"
+            f"{row.data['tool']} {compact_json.dumps(row.data.get('arguments', 'hidden'))}"
             for row in activity.rows(run.id, turn=attempt, kind="call")
         ]
         about = f"{run.params['goal']} | {steps[name]['title']} ({name}) | calls: {'; '.join(calls) or 'none'}"

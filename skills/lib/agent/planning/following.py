@@ -10,6 +10,7 @@ from skills.lib.agent.calls import Ended
 from skills.lib.agent.following import Following
 from skills.lib.agent.planning import execution, memory, tools
 from skills.lib.agent.planning.planner import PLAN
+from skills.lib.agent.redaction import marks
 from skills.lib.blocks import parts, xml
 from skills.lib.guard.offering import Offer
 from skills.lib.model.run import Request
@@ -68,7 +69,8 @@ class ExecutionFollowing(Following):
     def memory(self) -> str:
         """L1, for optimizers."""
         is_optimizer = self._step().endswith(plans.DO)
-        return memory.global_context(self.runner.command_line.project) if is_optimizer else ""
+        found = memory.global_context(self.runner.command_line.project) if is_optimizer else ""
+        return self.concealment.redactor.text(found)
 
     def report_schema(self, peek: Peek) -> dict[str, Any] | None:
         return None if _is(peek, plans.DO) else reporting.schema(peek)
@@ -93,6 +95,8 @@ class ExecutionFollowing(Following):
 
     def why_not(self, peek: Peek, tool: str, arguments: Mapping[str, Any]) -> str:
         why = super().why_not(peek, tool, arguments)
+        if not why and (found := marks(dict(arguments))):
+            why = f"{found[0]} stands in place of a text that you were not shown, and no command gets such a mark."
         return why or (tools.why_not_evaluator(tool, arguments) if _is(peek, plans.CHECK) else "")
 
     def offer(self, peek: Peek) -> Offer:
@@ -122,7 +126,8 @@ class ExecutionFollowing(Following):
         is_complete = said.startswith(plans.SIGNAL)
         if not is_complete:
             log.warning("%s: the last text does not begin with %s; it counts as the report", stamp.step, plans.SIGNAL)
-        result = printable(said.removeprefix(plans.SIGNAL).strip(" :\n"))[:_LONGEST]
+        words = self.concealment.redactor.text(said.removeprefix(plans.SIGNAL).strip(" :\n"))
+        result = printable(words)[:_LONGEST]
         signal = plans.COMPLETE if is_complete else plans.MISSING
         return self._leave(peek, {"result": result or "The optimizer said nothing of what it did.", "signal": signal})
 

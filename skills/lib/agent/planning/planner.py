@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
         def activity(self) -> AbstractContextManager[Activity]: ...
         def admit(self, workflow: Workflow, key: str, folder: str) -> None: ...
+        def redacted(self, text: str) -> str: ...
+        def require_no_secrets(self, what: str, *values: object) -> None: ...
 
 
 PLAN, APPROVE = "plan", "approve"
@@ -101,10 +103,11 @@ def kind_of(made: Workflow) -> str:
 def start(agent: Host, skill: str, goal: str, *, new: bool = False) -> str:
     """Open a planner's run for a skill, by its name or path; the same call again gives it until its execution ended.
 
-    Raises UsageError for an unknown skill and an empty goal.
+    Raises UsageError for an unknown skill and an empty goal, and RefusedError for a goal with a secret in it.
     """
     if not goal.strip():
         raise UsageError("the goal is empty", remedy='say what is to be reached: lockstep agent plan SKILL "GOAL"')
+    agent.require_no_secrets("the goal", goal)
     folder = skills.folder_of(agent.project, skill)
     assert folder is not None
     if folder.loaded is None:
@@ -121,7 +124,7 @@ def start(agent: Host, skill: str, goal: str, *, new: bool = False) -> str:
         "scripts": tools.scripts(agent.project),
         "cases": cases.read(agent.project, folder.name),
     }
-    known = {name: value for name, value in given.items() if value.strip()}
+    known = {name: agent.redacted(value) for name, value in given.items() if value.strip()}
     return opened_run(agent, workflow(folder.name), known, key, goal, folder.name, str(folder.path))
 
 
