@@ -14,6 +14,7 @@ from skills.lib.agent.model_choice import ModelChoice
 from skills.lib.agent.pricing import Pricing
 from skills.lib.errors import UsageError
 from tests.agent.sessions import project
+from tests.agent.wires.protocols import Said
 from tests.agent.wires.servers import Wire, serving
 from tests.agent.wires.walking import reporting
 from tests.fixtures.skill import source_of
@@ -102,8 +103,7 @@ def test_an_alias_that_a_person_names_stands_for_a_model_or_is_refused(
     assert '[agent.models] opus = "provider:name"' in raised.value.remedy
 
 
-@pytest.mark.req("A-12.1")
-@pytest.mark.req("A-12.4")
+@pytest.mark.req("A-12", "A-12.1", "A-12.4")
 def test_steps_and_sub_agents_and_skills_have_models_of_their_own(
     tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +136,24 @@ def test_a_model_that_is_given_at_the_start_is_over_all(
         agent = Agent(str(folder), base_url=wire.url, tools=[])
         assert agent.advance(agent.start("models", "again")).status == "done"
         assert [asked.body["model"] for asked in wire.asked] == ["small", "powerful", "default", "default"]
+
+
+@pytest.mark.req("A-12.1", "A-12.6")
+@pytest.mark.parametrize("place", ["model: haiku", "metadata:\n  model: haiku"])
+def test_a_skill_without_a_graph_names_its_model(
+    tmp_path: Path, config: Config, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    with serving("openai", lambda asked: Said("I only talk.")) as wire:
+        folder = told(tmp_path, config, wire, monkeypatch)
+        (folder / "skills/quick").mkdir()
+        about = f"---\nname: quick\ndescription: Use it for a quick search.\n{place}\n---\n\nLook around.\n"
+        (folder / "skills/quick/SKILL.md").write_text(about, encoding="utf-8")
+        for given, model in ((None, "small"), ("opus", "powerful")):
+            agent = Agent(str(folder), given, base_url=wire.url)
+            agent.require_model("quick")
+            assert agent.advance(agent.start("quick", f"look around {given}")).status == "stopped"
+            assert {asked.body["model"] for asked in wire.asked} == {model}
+            wire.asked.clear()
 
 
 ABOUT = "---\nname: models\ndescription: Use it when models are tried.\n{}---\n\nRun the script.\n"

@@ -86,9 +86,10 @@ def agent_of(skill: ProseSkill, project: str) -> AgentType | None:
 
 
 def settings(skill: ProseSkill, agent: AgentType | None) -> dict[str, Any]:
-    """What a run keeps of the settings of its skill, with the tools that it may use."""
+    """What a run keeps of the settings of its skill, with the tools that it may use and its model."""
     tools = agent_types.narrowed(skill.tools, agent) if agent else skill.tools
-    return {**skill.settings, **({"tools": list(tools)} if tools else {})}
+    own = {"tools": list(tools), "model": skill.model}
+    return {**skill.settings, **{name: value for name, value in own.items() if value}}
 
 
 def parameters(
