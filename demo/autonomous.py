@@ -25,7 +25,7 @@ from replies import TASK, Replies  # noqa: E402
 
 from skills.lib.agent.agent import Agent  # noqa: E402
 from skills.lib.agent.events import Event  # noqa: E402
-from skills.lib.agent.wording import FULL  # noqa: E402
+from skills.lib.agent.visibility import FULL  # noqa: E402
 from skills.lib.commands.console.screen import Screen, open_screen  # noqa: E402
 from skills.lib.commands.session.display import Lines  # noqa: E402
 

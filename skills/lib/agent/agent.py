@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skills.lib import compact_json, paths
 from skills.lib.agent import results, runs
 from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.cancellation import KIND, Cancellation, newest
 from skills.lib.agent.concealment import Concealment
 from skills.lib.agent.configuration import Configuration, load
 from skills.lib.agent.interrupting import interruptible
@@ -18,7 +19,7 @@ from skills.lib.agent.redaction import Redactor
 from skills.lib.agent.results import SessionResult
 from skills.lib.agent.settings import Settings
 from skills.lib.agent.tools import outputs
-from skills.lib.agent.visibility import Levels
+from skills.lib.agent.visibility import SUMMARY, Levels
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.ledger import Ledger, keyed_id
@@ -76,6 +77,8 @@ class Agent:
         self._redactor = Redactor(visibility.sensitive_fields)
         _check_names([tool.name for tool in tools or ()])
         self._cancelled: set[str] = set()
+        # Of each run the last cancellation before its session began.
+        self._begun_after: dict[str, int] = {}
 
     def start(
         self,
@@ -197,6 +200,7 @@ class Agent:
 
     def drive(self, run: str) -> SessionResult:
         """As ``advance``, for who has the lease of the run."""
+        self._begun_after.pop(run, None)
         self._cancelled.discard(run)  # not before: a session that was cancelled may have the lease still
         with self._session() as session, interruptible(lambda: self._cancelled.add(run)):
             ended = session(run)
@@ -234,21 +238,38 @@ class Agent:
         finally:
             runner.close()
 
-    def follow(self, run: str, after: str = "0.0", level: str = "SUMMARY", wait: bool = False) -> Iterator[Event]:
-        """What happened in a run and its sub-agents' since a cursor, in order; with ``wait`` until the run ends."""
+    def follow(
+        self, run: str, after: str = "0.0", level: str = "", wait: bool = False, role: str = "", until: str = ""
+    ) -> Iterator[Event]:
+        """What happened in a run and its sub-agents' since a cursor, in order; with ``wait`` until the run ends.
+
+        A reader sees what its ``role`` may, or less if ``level`` says so; without both, a summary. With ``until``, what
+        happened up to that cursor: an event of a milestone has those of its calls in ``data["details"]``.
+        """
         from skills.lib.agent import events
 
+        level = self._levels.of_reader(role, level or ("" if role else SUMMARY))
         with Ledger(self.home, create=False) as ledger, self.activity() as activity:
-            yield from events.follow(ledger, activity, run, after, level, wait)
+            yield from events.follow(ledger, activity, run, after, level, wait, until)
 
     def cancel(self, run: str) -> None:
-        """Stop the session of a run in this program before its next model call, and the command that it waits for."""
+        """Stop the session of a run before its next model call, and the command that it waits for, in any process."""
         self._cancelled.add(run)
+        with self.activity() as activity:
+            activity.note(run.partition(".")[0], 0, 0, KIND, {"run": run})
         runner, _ = runs.served(self.project, run)
         try:
             runner.cancel(run)
         finally:
             runner.close()
+
+    def is_driven(self, run: str) -> bool:
+        """True if a session drives the run, or the run that it is a sub-agent's of, in any process."""
+        try:
+            with lease(self.home, run):
+                return False
+        except RefusedError:
+            return True
 
     def abandon(self, run: str, reason: str) -> None:
         """End a run."""
@@ -364,7 +385,7 @@ class Agent:
             names=self._names,
             commands_of=self._commands,
             guarding=Guarding(self.project, run),
-            is_cancelled=lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled),
+            is_cancelled=self._cancellation(run, activity),
             rules=rules,
             concealment=Concealment(self._redactor, self._levels),
         )
@@ -392,6 +413,13 @@ class Agent:
     def redacted(self, text: str) -> str:
         """A text as models read it and runs keep it: without secrets."""
         return self._redactor.text(text)
+
+    def _cancellation(self, run: str, activity: Activity) -> Cancellation:
+        root = run.partition(".")[0]
+        if root not in self._begun_after:
+            self._begun_after[root] = newest(activity, root)
+        own = lambda: any(run == one or run.startswith(f"{one}.") for one in self._cancelled)  # noqa: E731
+        return Cancellation(activity, run, own, self._begun_after[root])
 
     def require_no_secrets(self, what: str, *values: object) -> None:
         """Raise RefusedError for a secret in what is given, before anything of it is written."""

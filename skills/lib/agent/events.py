@@ -6,6 +6,7 @@ an activity. Places are in order, and no event ever gets a place before one that
 
 from __future__ import annotations
 
+import itertools
 import re
 import time
 from collections.abc import Collection, Iterator
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib.agent import wording
 from skills.lib.agent.activity import Row
+from skills.lib.agent.configured_keys import LEVELS
 from skills.lib.agent.progress import Progress
-from skills.lib.agent.wording import FULL, SUMMARY, Counts
+from skills.lib.agent.visibility import FULL, HIDDEN, SUMMARY
+from skills.lib.agent.wording import Counts
 from skills.lib.clean_text import clean
 from skills.lib.errors import UsageError
 from skills.lib.ledger import history
@@ -40,9 +43,20 @@ _TYPES = {
     "asked": "status",
     "paused": "status",
     "unpaused": "status",
+    "cancel": "status",
     "finished": "done",
     "abandoned": "done",
     "stopped": "error",
+}
+
+
+# What is said of a run at HIDDEN.
+_BARE = {
+    "opened": "Started.",
+    "asked": "A person is asked.",
+    "finished": "Ended.",
+    "abandoned": "Given up.",
+    "stopped": "Stopped.",
 }
 
 
@@ -52,7 +66,8 @@ class Event(Record):
     ``step`` is the step of ``run``, the ``number`` of so many (``of``); ``progress`` is the share of the way, in per
     cent, of the run that is followed. ``visibility`` is the lowest level that shows it; ``data`` has all of it at
     FULL, and counts and questions at SUMMARY. ``at`` is seconds since the epoch. ``type`` is ``status``, ``message``,
-    ``done`` or ``error``, for programs that show no more than that.
+    ``done`` or ``error`` (with a ``code``), for programs that show no more than that. The event of a milestone has its
+    number in ``data``, and in ``details`` the cursors between which its calls are.
     """
 
     cursor: str
@@ -67,6 +82,7 @@ class Event(Record):
     at: float
     visibility: str
     type: str
+    code: str = ""
 
 
 def place_of(cursor: str) -> Place:
@@ -85,27 +101,30 @@ def follow(
     after: str = BEGINNING,
     level: str = SUMMARY,
     wait: bool = False,
+    until: str = "",
 ) -> Iterator[Event]:
     """What happened in these runs and in their sub-agents' runs after a cursor, in order.
 
-    With ``wait`` it goes on until all of these runs have ended. Raises UsageError for what is no cursor, no level
-    (SUMMARY, FULL) or no run.
+    With ``wait`` it goes on until all of these runs have ended, with ``until`` up to that cursor. Raises UsageError for
+    what is no cursor, no level (FULL, SUMMARY, HIDDEN) or no run.
     """
-    place = place_of(after)
-    if level not in (SUMMARY, FULL):
-        raise UsageError(f"{level!r:.60} is no level of events", valid=f"{SUMMARY}, {FULL}")
+    place, last = place_of(after), place_of(until) if until else (_LARGEST, _LARGEST)
+    if level not in LEVELS:
+        raise UsageError(f"{level!r:.60} is no level of events", valid=", ".join(LEVELS))
     roots = [runs] if isinstance(runs, str) else list(runs)
     for run in roots:
         if not ledger.has(run):
             raise UsageError(f"the ledger {ledger.path} has no run {run!r:.80}", remedy="lockstep runs --all")
-    return _Follower(ledger, activity, roots, level == FULL).events(place, wait)
+    follower = _Follower(ledger, activity, roots, level)
+    return itertools.takewhile(lambda event: place_of(event.cursor) <= last, follower.events(place, wait))
 
 
 class _Follower:
     """Follows some runs from a place on."""
 
-    def __init__(self, ledger: Ledger, activity: Activity, roots: list[str], full: bool) -> None:
-        self._ledger, self._activity, self._roots, self._full = ledger, activity, roots, full
+    def __init__(self, ledger: Ledger, activity: Activity, roots: list[str], level: str) -> None:
+        self._ledger, self._activity, self._roots = ledger, activity, roots
+        self._full, self._bare = level == FULL, level == HIDDEN
         self._progress: dict[str, Progress] = {}
 
     def events(self, place: Place, wait: bool) -> Iterator[Event]:
@@ -117,6 +136,8 @@ class _Follower:
             page, more = self._page(place, first)
             for place, one in page:
                 event = self._of_event(place, one) if isinstance(one, history.Event) else self._of_row(place, one)
+                if event and self._bare:
+                    event = _bare(event) if event.run in self._roots else None
                 if event:
                     yield event
             if is_over and not more:
@@ -145,14 +166,20 @@ class _Follower:
         """The run that is followed and that a run is, or is below."""
         return next((root for root in self._roots if run == root or run.startswith(f"{root}.")), None)
 
-    def _progress_of(self, run: str, before: int) -> Progress:
-        """How far a run is; one that is new here was followed by nobody before that event."""
+    def _progress_of(self, run: str, place: Place) -> Progress:
+        """How far a run is; one that is new here was followed by nobody before that place."""
         if run not in self._progress:
             progress = self._progress[run] = Progress(self._steps)
-            for event in self._ledger.each_event(run):
-                if event.seq >= before:
+            todos = self._activity.rows(run, kind="call", holding='"tool":"todowrite"')
+            past: list[tuple[Place, history.Event | Row]] = [((row.after, row.id), row) for row in todos]
+            past += [((event.seq, 0), event) for event in self._ledger.each_event(run)]
+            for at, one in sorted(past, key=lambda one: one[0]):
+                if at >= place:
                     break
-                progress.take(event)
+                if isinstance(one, history.Event):
+                    progress.take(one)
+                else:
+                    progress.take_row(one)
         return self._progress[run]
 
     def _steps(self, fingerprint: str) -> list[tuple[str, str]]:
@@ -163,8 +190,8 @@ class _Follower:
         root = self._root_of(event.run)
         if root is None:
             return None
-        whole = self._progress_of(root, event.seq)
-        progress = self._progress_of(event.run, event.seq)
+        whole = self._progress_of(root, place)
+        progress = self._progress_of(event.run, place)
         left, turn = progress.step, progress.turn
         progress.take(event)
         shown = wording.is_in_summary(event.kind, event.run != root)
@@ -183,6 +210,8 @@ class _Follower:
         data = dict(event.detail) if self._full else {"counts": counts.data()} if counts.words() else {}
         question = event.change.get("question")
         data |= {"question": question} if question else {}
+        if event.run == root and whole.since == place:
+            data |= _details(whole)
         number = progress.number or progress.number_of(left)
         return Event(
             _cursor(place),
@@ -201,40 +230,62 @@ class _Follower:
 
     def _of_row(self, place: Place, row: Row) -> Event | None:
         root = self._root_of(row.run)
-        shown = wording.is_in_summary(row.kind, row.run != root, row.visibility)
-        if root is None or not wording.is_shown(row.kind) or not (shown or self._full):
+        if root is None or not wording.is_shown(row.kind):
             return None
-        whole = self._progress_of(root, row.after + 1)
-        progress = self._progress_of(row.run, row.after + 1)
+        whole = self._progress_of(root, place)
+        progress = self._progress_of(row.run, place)
+        completed = progress.take_row(row) if row.run == root else []
+        shown = bool(completed) or wording.is_in_summary(row.kind, row.run != root, row.visibility)
+        if not (shown or self._full):
+            return None
         number = 0
         if row.kind in ("model", "sent-back"):
             number = self._activity.count(row.run, turn=row.turn, kind=row.kind, until=row.id)
         step = progress.at_turn(row.turn)
+        text = wording.of_row(row, number, self._full)
+        if completed and not self._full:
+            text = wording.of_todos(completed, progress.todos)
         return Event(
             _cursor(place),
             row.run,
-            row.kind,
+            "milestone" if completed and not self._full else row.kind,
             step,
             progress.number_of(step),
             progress.of,
             whole.percent,
-            clean(_said_by(row.run, root) + wording.of_row(row, number, self._full)),
-            dict(row.data) if self._full else {},
+            clean(_said_by(row.run, root) + text),
+            (wording.data_of(row) if self._full else {}) | (_details(whole) if completed else {}),
             row.at,
             SUMMARY if shown else FULL,
             _type(row.kind, row.run == root),
+            str(row.data.get("code", "STOPPED")) if row.kind == "stopped" else "",
         )
 
     def _siblings(self, event: history.Event) -> str:
         """How many of the sub-agents of the present step have ended."""
         parent, _, _ = event.run.rpartition(".")
-        children = self._progress_of(parent, event.seq).children
-        ended = sum(self._progress_of(child, event.seq).status in ENDED for child in children)
+        place = (event.seq, 0)
+        children = self._progress_of(parent, place).children
+        ended = sum(self._progress_of(child, place).status in ENDED for child in children)
         return f" {ended} of {len(children)} sub-agents have ended." if children else ""
 
 
 def _cursor(place: Place) -> str:
     return f"{place[0]}.{place[1]}"
+
+
+def _details(progress: Progress) -> dict[str, Any]:
+    """Of a milestone its number, and the cursors between which what led to it happened."""
+    details = {"after": _cursor(progress.before), "until": _cursor(progress.since)}
+    return {"milestone": progress.milestones, "details": details}
+
+
+def _bare(event: Event) -> Event | None:
+    """What somebody sees of an event who sees nothing of the run but that it goes on; None for most."""
+    if event.kind not in _BARE:
+        return None
+    fields: dict[str, Any] = {**event.fields(), "text": _BARE[event.kind], "data": {}, "step": ""}
+    return Event(**fields)
 
 
 def _said_by(run: str, root: str) -> str:

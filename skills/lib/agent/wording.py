@@ -16,13 +16,12 @@ if TYPE_CHECKING:
     from skills.lib.agent.progress import Progress
     from skills.lib.ledger.history import Event
 
-SUMMARY, FULL = "SUMMARY", "FULL"
 # What sessions note for themselves.
 _INTERNAL = frozenset(("told",))
 # The kinds that a summary has, of a run and of its sub-agents' runs: of the ledger's events, and of activities.
 _EVENTS = frozenset(("opened", "moved", "asked", "refused", "finished", "abandoned", "paused", "unpaused"))
 _EVENTS_BELOW = frozenset(("opened", "asked", "finished", "abandoned", "lost"))
-_ACTIVITIES = frozenset(("task", "sent-back", "refused", "stopped", "moved-on", "budget"))
+_ACTIVITIES = frozenset(("cancel", "task", "sent-back", "refused", "stopped", "moved-on", "budget"))
 # How a step went, by its outcome.
 _ENDS = {"skip": "was left out", "fail": "did not succeed"}
 # How much of an argument, a result or a task stands in a line, in characters.
@@ -137,9 +136,23 @@ def of_row(row: Row, number: int, full: bool) -> str:
         return f"{'Not run' if data.get('why') else 'Run'} for SKILL.md: {_line(data.get('command', ''))}"
     if row.kind == "budget":
         return f"{_line(data.get('text', ''))}."
+    if row.kind == "cancel":
+        return "Somebody cancelled the session."
     if row.kind == "moved-on":
         return "A new conversation begins; the run goes on where it was."
     return f"{row.kind}: {_line(compact_json.readable(data))}"
+
+
+def of_todos(completed: Sequence[str], count: str) -> str:
+    """The todos that are completed now, of how many."""
+    return f"{'; '.join(map(_line, completed))} ({count})"
+
+
+def data_of(row: Row) -> dict[str, Any]:
+    """The data of an activity as they are shown: of a call that is summed up, which tool it was and how it ended."""
+    if row.visibility != "brief":
+        return dict(row.data)
+    return {name: value for name, value in row.data.items() if name not in ("arguments", "text", "why")}
 
 
 def _at(progress: Progress) -> str:

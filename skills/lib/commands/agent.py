@@ -21,7 +21,7 @@ from skills.lib.commands.console.options import (
 )
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.commands.queries.runs import command
-from skills.lib.commands.session import costs, extra, pages, planning
+from skills.lib.commands.session import costs, extra, pages, planning, watching
 from skills.lib.commands.session import settings as in_force
 from skills.lib.commands.session.approving import approve
 from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
@@ -128,6 +128,11 @@ def run(
     if opens and outcome is not None:
         pages.show(screen, project, outcome.outputs)
     return code
+
+
+agent.add_command(watching.follow)
+agent.add_command(watching.answer)
+agent.add_command(watching.cancel)
 
 
 def _what_to_do(

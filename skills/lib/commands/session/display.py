@@ -14,6 +14,8 @@ from rich.text import Text
 from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console, ConsoleOptions, RenderResult
 
     from skills.lib.agent.events import Event
@@ -22,6 +24,7 @@ SUMMARY, FULL = "SUMMARY", "FULL"
 # What is before a line, with what is there if the terminal has no more than ASCII, and the style of the line.
 _MARKS = {
     "moved": ("✓", "+", "green"),
+    "milestone": ("✓", "+", "green"),
     "finished": ("✓", "+", "bold green"),
     "opened": ("▸", ">", ""),
     "task": ("▸", ">", "bold"),
@@ -82,10 +85,21 @@ class JsonLines(Display):
 
 
 class Lines(Display):
-    """Each event in a line, for a person, on standard error; lines longer than ``width`` are broken."""
+    """Each event in a line, for a person, on standard error or by ``say``; lines longer than ``width`` are broken.
 
-    def __init__(self, screen: Screen, level: str, width: int = 0) -> None:
+    Milestones may be ``numbered``.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        level: str,
+        width: int = 0,
+        say: Callable[..., None] | None = None,
+        numbered: bool = False,
+    ) -> None:
         self._screen, self.level, self._width = screen, level, width
+        self._say, self._numbered = say or screen.say, numbered
 
     def show(self, event: Event) -> None:
         mark, plain, style = _MARKS.get(event.kind, _OTHER)
@@ -93,9 +107,11 @@ class Lines(Display):
         if len(others) >= _LINES:
             others = [*others[: _LINES - 1], f"({counted(len(others) - _LINES + 1, 'more line')})"]
         head = f"{event.progress:3}%  {mark if self._screen.unicode else plain} "
-        self._screen.say(self._screen.styled(head, "dim"), self._screen.styled(first, style))
+        number = event.data.get("milestone") if self._numbered else None
+        head += f"{number}. " if number else ""
+        self._say(self._screen.styled(head, "dim"), self._screen.styled(first, style))
         for line in others:
-            self._screen.say(self._screen.styled(_MARGIN + line, style))
+            self._say(self._screen.styled(_MARGIN + line, style))
 
     def _broken(self, text: str) -> list[str]:
         if not self._width:
