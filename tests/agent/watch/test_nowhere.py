@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
@@ -17,8 +15,9 @@ from skills.lib.agent.agent import Agent
 from skills.lib.agent.configuration import Configuration, Visibility
 from skills.lib.errors import RefusedError
 from tests.agent import sessions
-from tests.agent.scripted import Answer, ScriptedModel, calling, report
+from tests.agent.scripted import Answer, calling, report
 from tests.agent.watch.planted import PERSONAL, SECRETS
+from tests.agent.watch.playing import played
 
 SOURCE = """
 from lockstep import Field, Outcome, StepDef, Workflow, register_workflow
@@ -35,17 +34,6 @@ TEXT = "\n".join([*(text for text, _ in SECRETS.values()), *(one for several in 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return sessions.project(tmp_path / "project", "hold", SOURCE)
-
-
-def played(*answers: Answer | Callable[[list[BaseMessage]], Answer]) -> ScriptedModel:
-    """A model that gives these answers in turn."""
-    left: Iterator[Answer | Callable[[list[BaseMessage]], Answer]] = iter(answers)
-
-    def answer(messages: list[BaseMessage], tools: list[dict[str, Any]]) -> Answer:
-        one = next(left)
-        return one(messages) if callable(one) else one
-
-    return ScriptedModel(answer=answer)
 
 
 def kept(project: Path) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -108,9 +108,8 @@ def answer(ctx: click.Context, run_id: str, answer: str, reason: str | None, go_
     if not go_on:
         screen.say(f"This goes on with it:\n  {command(project, 'agent', 'run', '--run', run_id)}")
         return None
-    from skills.lib.commands.agent import run  # which has this command in its group
-
-    code: int = ctx.invoke(run, run_id=run_id, project=project)
+    group: Any = ctx.parent and ctx.parent.command
+    code: int = ctx.invoke(group.commands["run"], run_id=run_id, project=project)
     return code
 
 
