@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
 
 from skills.lib import terminal
 from skills.lib.agent.agent import Agent
@@ -142,6 +144,37 @@ def test_an_unknown_role_or_level_is_refused(project: Path, run: str) -> None:
         list(agent.follow(run, role="USER"))
     with pytest.raises(UsageError, match="no level of events"):
         list(agent.follow(run, level="SOME"))
+
+
+@pytest.mark.req("A-07")
+@pytest.mark.req("A-07.1")
+def test_an_event_is_read_while_what_it_tells_goes_on(project: Path) -> None:
+    seen = threading.Event()
+
+    @tool
+    def wait() -> str:
+        """Wait until somebody has read that this was called."""
+        return "somebody read it" if seen.wait(60) else "nobody read it"
+
+    model = played(calling(("wait", {})), report(record={"seen": "x"}), report(record={"told": "x"}))
+    agent = Agent(str(project), model, tools=[wait])
+    run = agent.start("hold", "wait")
+    kinds: list[str] = []
+
+    def read() -> None:
+        for event in agent.follow(run, level="FULL", wait=True):
+            kinds.append(event.type)
+            if event.kind == "call":
+                seen.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    assert agent.advance(run).status == "done"
+    reader.join(60)
+    assert [event.text for event in agent.follow(run, level="FULL") if event.kind == "result"] == [
+        "wait ended: somebody read it"
+    ]
+    assert (kinds[0], kinds[-1], set(kinds)) == ("message", "done", {"status", "message", "done"})
 
 
 @pytest.mark.slow
