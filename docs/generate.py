@@ -18,7 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import migration_status  # noqa: E402  these need the path set above
+import founding_pages  # noqa: E402  these need the path set above
+import migration_status  # noqa: E402
 import plugin_manifests  # noqa: E402
 from recording import picture  # noqa: E402
 from transcript import TranscriptError, replay  # noqa: E402
@@ -94,6 +95,10 @@ PAGES: dict[str, Writer] = {
     "docs/architecture.md": replay,
     "docs/authoring.md": replay,
     "docs/cli.md": commands,
+    **{
+        f"{founding_pages.FOLDER}/{name}": lambda _, letter=letter: founding_pages.page(letter)
+        for letter, (name, _, _) in founding_pages.PAGES.items()
+    },
     "docs/hooks.md": replay,
     "docs/hosts/README.md": replay,
     "docs/lockstep.rng": grammar,
