@@ -319,7 +319,7 @@ class Agent:
         elif self._tools is not None:
             own = list(self._tools)
         else:
-            skill, rules = _folder_of(following), following.rules
+            skill, rules = following.skill_folder(), following.rules
             readable = [self.home, *([skill] if os.path.isfile(os.path.join(skill, "SKILL.md")) else [])]
             text_of = rules.text_of(following.run) if rules is not None else None
             own = tools.of(
@@ -346,7 +346,7 @@ class Agent:
             return ended.reason if ended.status == "stopped" else ""
 
         try:
-            wanted = following.rules.model if following.rules else model_choice.of_skill(_folder_of(following))
+            wanted = following.rules.model if following.rules else model_choice.of_skill(following.skill_folder())
 
             def model_of(peek: Peek) -> BaseChatModel:
                 model = shared.choice.of_step(peek.run, peek.step, wanted)
@@ -474,10 +474,3 @@ class Shared(Record):
     activity: Any
     conversations: Any
     choice: Any
-
-
-def _folder_of(following: Following) -> str:
-    """The folder of the skill that a session follows."""
-    if following.rules is not None:
-        return following.rules.skill_folder
-    return os.path.dirname(os.path.dirname(following.runner.command_line.script))

@@ -6,6 +6,8 @@ survives a restart.
 
 from __future__ import annotations
 
+import os
+
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.concealment import BARE, NOT_KEPT, WHOLE, Concealed, Concealment
 from skills.lib.agent.limits import Limits
@@ -153,6 +155,12 @@ class Following:
     def memory(self) -> str:
         """What stands in the system prompt of what is remembered of all runs."""
         return ""
+
+    def skill_folder(self) -> str:
+        """The folder of the skill that is followed."""
+        if self.rules is not None:
+            return self.rules.skill_folder
+        return os.path.dirname(os.path.dirname(self.runner.command_line.script))
 
     def directive(self, peek: Peek) -> str:
         """What a model call says anew of the step in place of the reinforcement; "" if nothing."""

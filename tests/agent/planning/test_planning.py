@@ -16,7 +16,7 @@ from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from tests.agent.planning import plan_runs
 from tests.agent.planning.plan_runs import GOAL, PLAN, agent, approved, executed, honest, project
-from tests.agent.scripted import Answer, ScriptedModel, report
+from tests.agent.scripted import Answer, ScriptedModel, calling, report
 
 
 @pytest.fixture(autouse=True)
@@ -210,3 +210,20 @@ def test_a_hostile_skill_and_goal_stay_data_in_the_planners_prompt(tmp_path: Pat
     assert system.count("</mandatory-skill>") == 1
     assert system.count("<NEXT>") == 0
     assert "{plan.shown} $(rm -rf /)" in system
+
+
+@pytest.mark.req("P-01")
+def test_the_planner_reads_files_of_a_skill_that_lies_outside_of_the_project(tmp_path: Path) -> None:
+    other = project(tmp_path / "other")
+    place = other / "skills" / "books"
+    (place / "rules.md").write_text("Titles are in capitals.\n", encoding="utf-8")
+
+    def by(step: str, messages: list[BaseMessage]) -> Answer | None:
+        first = messages[-1].type == "human"
+        return calling(("read", {"path": str(place / "rules.md")})) if step == "plan" and first else None
+
+    model = honest(by=by)
+    host = agent(project(tmp_path / "p"), model)
+    assert host.advance(planning.start(host, str(place), GOAL)).status == "waiting"
+    assert "Titles are in capitals." in model.calls[1].messages[-1].text
+    assert str(place) in model.calls[0].system

@@ -50,7 +50,11 @@ _BY_TEXT = (
 
 
 class PlannerFollowing(Following):
-    """A planner's run: the report has the schema of a plan."""
+    """A planner's run: the report has the schema of a plan, and the skill's files may be read."""
+
+    def skill_folder(self) -> str:
+        run = self.runner.ledger.run(self.run)
+        return str(run.params.get("skill_folder", "")) if run is not None else ""
 
     def report_schema(self, peek: Peek) -> dict[str, Any] | None:
         found = reporting.schema(peek)

@@ -67,7 +67,17 @@ def workflow(skill: str) -> Workflow:
         _ACTIONS,
         {Outcome.OK: APPROVE, Outcome.ITERATE: PLAN, Outcome.FAIL: None},
         plans.proposed,
-        needs=["goal", "skill", "instructions", "commands", "scripts", "cases", "plan.faults", "approve.reason"],
+        needs=[
+            "goal",
+            "skill",
+            "skill_folder",
+            "instructions",
+            "commands",
+            "scripts",
+            "cases",
+            "plan.faults",
+            "approve.reason",
+        ],
         requires=[Field("plan", "json", help="the plan: an object with steps")],
         outcomes=[Outcome.OK, Outcome.ITERATE],
         max_iterations=plans.RETRIES + 1,
@@ -86,7 +96,7 @@ def workflow(skill: str) -> Workflow:
         {Outcome.OK: None, Outcome.ITERATE: PLAN, Outcome.FAIL: None},
         Person(question, answers, at_terminal=True),
     )
-    texts = [Arg(name, default="") for name in ("instructions", "commands", "scripts", "cases")]
+    texts = [Arg(name, default="") for name in ("skill_folder", "instructions", "commands", "scripts", "cases")]
     return Workflow(
         f"{skill}-plan", proposed, approved, title=f"Plan {skill}", params=[Arg("goal"), Arg("skill"), *texts]
     )
@@ -119,6 +129,7 @@ def start(agent: Host, skill: str, goal: str, *, new: bool = False) -> str:
     given = {
         "goal": goal,
         "skill": folder.name,
+        "skill_folder": os.path.realpath(folder.path),
         "instructions": f"{folder.loaded.description}\n\n{folder.loaded.body}".strip(),
         "commands": tools.commands(agent.project),
         "scripts": tools.scripts(agent.project),
