@@ -58,6 +58,7 @@ agent.add_command(approve)
     epilog=examples(
         'lockstep agent run problem-analysis "the suite is slow since Monday"  # the same again goes on with it',
         'lockstep agent run "/problem-analysis the suite is slow since Monday"  # the same',
+        'lockstep agent run path/to/skill "process data.csv"  # any SKILL.md without a graph',
         "lockstep agent run my-skill --param topic=tests --param depth=2  # what the skill takes",
         'lockstep agent run my-skill "look again" --new --detail full  # a new run; every thought, call and result',
         'lockstep agent run my-skill "look" --json  # one event a line, for a program',
@@ -84,7 +85,10 @@ agent.add_command(approve)
 @click.option("--new", is_flag=True, help="Open a new run, even if one with this task goes on.")
 @click.option("--open", "opens", is_flag=True, help="At the end, open the HTML pages that the run made.")
 @click.option(
-    "--max-iterations", type=click.IntRange(min=1), metavar="N", help="How many model calls one entry of a step takes."
+    "--max-iterations",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Model calls in one entry of a step, or in a run of a skill without a graph.",
 )
 @project_option
 @click.pass_obj
