@@ -196,7 +196,7 @@ def judged(context: StepContext) -> Outcome:
     step = next(one for one in context.workflow_params["plan"]["steps"] if one["id"] == name)
     if missing := tuple(key for key in step.get("key_outputs", ()) if not state.get(key)):
         why = f"A pass has a value for each key output, and there is none for {', '.join(missing)}."
-        raise Refused("missing-field", why, missing=missing)
+        raise Refused("missing-evidence", why, missing=missing)
     return Outcome.OK
 
 
