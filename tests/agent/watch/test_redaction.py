@@ -210,5 +210,5 @@ def test_in_this_repository_only_addresses_and_the_passwords_of_tests_are_taken_
     assert found == {}
     files = subprocess.run(["git", "ls-files", "docs", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True)
     texts = [(ROOT / name).read_text(encoding="utf-8", errors="replace") for name in files.stdout.splitlines()]
-    changed = [line for text in texts for line in REDACTOR.text(text).splitlines() if has_mark(line)]
+    changed = [line for text in texts for line in {*REDACTOR.text(text).splitlines()} - {*text.splitlines()}]
     assert [line for line in changed if "[redacted: email]" not in line] == []
