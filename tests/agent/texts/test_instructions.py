@@ -239,5 +239,5 @@ def test_variables_are_replaced_in_supporting_files_and_not_in_scripts(tmp_path:
     run = host.start("log", "data.csv")
     assert host.advance(run).status == "done"
     told = [call.messages[-1].text for call in model.calls[2:6]]
-    replaced = f"     1\tLog data.csv to {folder}/{run}; !`id` and ${{NOPE}} stay.\n"
-    assert told == [replaced, replaced, f"     1\t{text}", f"     1\t{text}"]
+    replaced = f"Log data.csv to {folder}/{run}; !`id` and ${{NOPE}} stay.\n"
+    assert told == [replaced, replaced, text, f"     1\t{text}"]

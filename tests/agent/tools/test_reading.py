@@ -98,7 +98,7 @@ def test_a_readable_folder_is_read_and_never_written(session: Session, tmp_path:
     skill.mkdir()
     (skill / "SKILL.md").write_text("do it\n", encoding="utf-8")
     with_skill = Session(session.project, readable=[str(skill)])
-    assert with_skill.call("read", path=str(skill / "SKILL.md")) == "     1\tdo it\n"
+    assert with_skill.call("read", path=str(skill / "SKILL.md")) == "do it\n"
     assert "outside of" in with_skill.fault("write", path=str(skill / "new"), content="x")
 
 

@@ -41,7 +41,7 @@ def tool(files: Workspace) -> Tool:
     return Tool(
         name="read",
         about=(
-            f"Read a text file of the project. Its lines are numbered; at most {LINES:,} are shown, from line `offset`."
+            f"Read a text file. Lines of the project are numbered; at most {LINES:,} are shown, from line `offset`."
         ),
         parameters={
             "path": {"type": "string", "description": "The file, relative to the project."},
@@ -110,7 +110,10 @@ def _read(files: Workspace, given: str, offset: int, limit: int, encoding: str) 
         notes += f"[lines {offset:,} to {last:,} of {len(lines):,}; go on with offset={last + 1}]\n"
     elif offset > 1:
         notes += f"[lines {offset:,} to {last:,}, the last]\n"
-    return Result(numbered(lines[offset - 1 : last], offset) + notes)
+    shown = lines[offset - 1 : last]
+    # Numbers serve edits, and cost a model a tenth of a text.
+    text = "".join(f"{_cut(line)}\n" for line in shown) if files.is_only_read(path) else numbered(shown, offset)
+    return Result(text + notes)
 
 
 def _cut(line: str) -> str:

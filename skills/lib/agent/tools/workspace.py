@@ -75,6 +75,10 @@ class Workspace:
                 )
         return path
 
+    def is_only_read(self, path: str) -> bool:
+        """True if a resolved path is in a folder that is read and never written."""
+        return any(may_be_below(path, folder) for folder in self._roots[1:])
+
     def name(self, path: str) -> str:
         """A resolved path as it is shown: relative to the project if it is in it."""
         inside = os.path.relpath(path, self.project) if may_be_below(path, self.project) else path
