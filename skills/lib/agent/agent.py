@@ -446,13 +446,16 @@ class Agent:
             return bool(activity.count(run, kind="told"))
 
     def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
-        """The key of the run that this task goes on with, or of a new one if that has ended, or if ``new``."""
+        """The key of the run that this task goes on with, the newest of several; of a new one if there is none."""
         digest = compact_json.digest([self.project, workflow, request, dict(parameters)])
+        latest = ""
         for number in range(1, _MOST):
             key = f"agent {digest} {number}"
             run = runs.of_key(self.project, key)
-            if run is None or not (new or (run.ended and self._was_told(run.id))):
-                return key
+            if run is None:
+                return latest or key
+            if not (new or (run.ended and self._was_told(run.id))):
+                latest = key
         raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.agent.configuration import user_file
+from skills.lib.agent.configuration import DEFAULT, user_file
 from skills.lib.agent.pricing import Pricing, Usage
 from skills.lib.agent.runs import log
 from skills.lib.agent.spending import Spending, Spent
@@ -31,6 +31,7 @@ class Budget:
     def __init__(
         self, configuration: Configuration, home: str, run: str, note: Callable[[Mapping[str, Any]], object]
     ) -> None:
+        self._configuration = configuration
         self._budgets, self._pricing = configuration.budgets, Pricing(configuration.prices)
         self._root, self._note = run.partition(".")[0], note
         self._spending = Spending(home)
@@ -45,7 +46,7 @@ class Budget:
         """Which budget is spent, and when there is another one; "" if none is."""
         for name, used, limit in self._used():
             if used >= limit:
-                return f"The budget {name} is spent: {_of(name, used, limit)}. {_goes_on(name)}"
+                return f"The budget {name} is spent: {_of(name, used, limit)}. {_goes_on(name, self._configuration)}"
         return ""
 
     def begin(self, call: int, model: str, tokens: int) -> None:
@@ -127,7 +128,8 @@ def require_start(configuration: Configuration, home: str, run: str, skill: str)
         raise RefusedError(
             f"{most} runs of {skill} were opened within the last hour, which is all that starts_per_hour allows",
             valid=f"another one from {_clock(opens)} on",
-            remedy=f"wait until then, or raise [agent.budgets] starts_per_hour in {user_file()}",
+            remedy="wait until then, or raise [agent.budgets] starts_per_hour in "
+            + _file_of("starts_per_hour", configuration),
         )
 
 
@@ -153,9 +155,17 @@ def dollars(amount: float) -> str:
     return f"${amount:.4f}" if amount >= 0.0001 else "less than $0.0001"
 
 
-def _goes_on(name: str) -> str:
+def _goes_on(name: str, configuration: Configuration) -> str:
     wait = {"day": "Wait until midnight (UTC), or raise", "month": "Wait for the next month, or raise"}
-    return f"{wait.get(name.partition('_per_')[2], 'To go on, raise')} it in {user_file()}."
+    return f"{wait.get(name.partition('_per_')[2], 'To go on, raise')} it in {_file_of(name, configuration)}."
+
+
+def _file_of(name: str, configuration: Configuration) -> str:
+    """The file that sets a budget, the user's or the project's; the user's if the program sets it."""
+    places = [one.place for one in configuration.in_force if one.names == ("agent", "budgets", name)]
+    if not places or places[0] == DEFAULT:
+        return user_file()
+    return places[0].rpartition(", ")[2].rpartition(":")[0]
 
 
 def _clock(at: float) -> str:

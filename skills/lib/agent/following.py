@@ -266,7 +266,7 @@ class Following:
         why = self.why_not(peek, tool, arguments)
         kind = "step"
         if not why and self._only_reports(peek, 1):
-            why, kind = f"{REPORT} alone was offered", "limit"
+            why, kind = f"{REPORT} alone was offered", "report"
         if not why:
             why, kind = self.limits.too_often(call.digest, peek.run.turn), "limit"
         if not why and (guarding := self._guarding_of(tool)):
@@ -349,7 +349,7 @@ def _number(peek: Peek) -> str:
 def _refusal(refusal: Any) -> str:
     """A refused report as a model reads it: why, what is missing and wrong by its name, what would be valid."""
     lines = [f"Refused ({refusal.code}), nothing was changed: {refusal.why}"]
-    lines += [f"  {name}: {fault}" for name, fault in refusal.faults.items()]
+    lines += [f"  {name}: {fault}" for name, fault in refusal.faults.items() if fault not in refusal.why]
     lines += [f"  {name} is one of: {', '.join(choices)}" for name, choices in refusal.choices.items()]
     lines += [f"  valid {kind}: {', '.join(map(str, several))}" for kind, several in refusal.valid.items() if several]
     missing = [name for name in refusal.missing if name not in refusal.faults]

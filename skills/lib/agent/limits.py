@@ -6,6 +6,8 @@ import threading
 from collections import Counter
 
 from skills.lib import compact_json
+from skills.lib.agent.settings import SIMPLE
+from skills.lib.model.texts import counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class Limits:
         """Why no further model call is made in this entry of the step, run or session; "" if one may be."""
         most, session = self._settings.max_iterations, self._settings.max_model_calls
         if (self.calls_of_session() if self._per_run else self.calls(turn)) >= most:
+            if self._per_run and self._settings.execution_mode == SIMPLE:
+                return f"The one pass of execution_mode: simple is over, after {counted(most, 'model call')}."
             where = "run" if self._per_run else "step"
             return f"{most} model calls were made in this {where}, which is all that max_iterations allows."
         if self.calls_of_session() >= session:

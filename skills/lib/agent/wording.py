@@ -193,7 +193,12 @@ def _status(data: Mapping[str, Any]) -> str:
 
 
 def _barred(data: Mapping[str, Any]) -> str:
-    reasons = {"limit": "it failed too often", "policy": "a policy forbids it", "alone": "it stands alone in a message"}
+    reasons = {
+        "limit": "it failed too often",
+        "policy": "a policy forbids it",
+        "alone": "it stands alone in a message",
+        "report": "only a report was due",
+    }
     return reasons.get(str(data.get("by", "")), "this step does not allow it")
 
 

@@ -242,7 +242,7 @@ def _print_result(screen: Screen, outcome: SessionResult) -> None:
         about = "; ".join(str(one[name]) for name in ("place", "note") if one[name] and one[name] != "answer")
         status = {"not": "not done"}.get(one["status"], one["status"])
         about = f" ({one_line(about)})" if about else ""
-        screen.print(f"{one['number']}. {one_line(one['objective'])}: {status}{about}")
+        screen.print(f"{one['number']}. {one_line(one['objective']).rstrip('.')}: {status}{about}")
 
 
 agent.add_command(costs.cost)

@@ -88,7 +88,8 @@ def _print_sessions(screen: Screen, sessions: SessionStats) -> None:
     screen.print(f"Followed by an agent: {counted(sessions.runs, 'run')}, {counted(len(sessions.calls), 'model call')}")
     if sessions.ended:
         screen.print(
-            f"  success rate   {data['success_rate']:.0%}  ({sessions.done} of {sessions.ended} ended runs are done)"
+            f"  success rate   {data['success_rate']:.0%}  "
+            f"({sessions.done} of {sessions.ended} that ended or stopped are done)"
         )
     if sessions.done:
         screen.print(f"  model calls    {data['model_calls_a_run']:.1f}  in a run that is done")

@@ -70,6 +70,8 @@ def _by_number(value: Any, count: int) -> dict[int, dict[str, str]]:
     found: dict[int, dict[str, str]] = {}
     for one in value:
         number = one.get("number")
+        if number is None:
+            raise _refused("an entry has no number")
         if isinstance(number, str) and number.isdecimal() and len(number) < 4:
             number = int(number)
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= count:

@@ -334,3 +334,15 @@ def test_a_session_that_is_killed_in_a_call_counts_what_it_sent_and_no_call_twic
     assert sent.usd == pytest.approx(sent.tokens * 1.75 / 1e6)
     assert agent.advance(run).status == "done"
     assert Spending(agent.home).of_run(run).tokens == sent.tokens + 2_200
+
+
+def test_a_budget_of_the_project_is_said_to_be_raised_in_its_file(plain: Path, config: Config) -> None:
+    config(budget("tokens_per_run = 9_000\nstarts_per_hour = 9"))
+    file = plain / "lockstep.toml"
+    file.write_text(budget("tokens_per_run = 1_100\nstarts_per_hour = 1"), encoding="utf-8")
+    agent = host(plain, taking())
+    ended = agent.advance(agent.start("plain", "tidy up"))
+    assert ended.reason.endswith(f"To go on, raise it in {file}.")
+    with pytest.raises(RefusedError) as refused:
+        agent.start("plain", "something else")
+    assert str(refused.value.remedy).endswith(f"starts_per_hour in {file}")

@@ -97,7 +97,7 @@ def test_a_person_reads_them_below_the_steps(plain: Path) -> None:
     below = shown[shown.index("Followed by") :].splitlines()
     assert below[:-1] == [
         "Followed by an agent: 1 run, 4 model calls",
-        "  success rate   100%  (1 of 1 ended runs are done)",
+        "  success rate   100%  (1 of 1 that ended or stopped are done)",
         "  model calls    4.0  in a run that is done",
         "  recovery rate  100%  (1 of 1 failed call)",
         "  most often     read, encoding: read with another encoding  (100%)",

@@ -105,7 +105,16 @@ def test_a_report_that_does_not_hold_is_refused_and_says_why(tmp_path: Path, ent
     )
     host = Agent(str(folder), model)
     assert host.advance(host.start("tidy", "look")).status == "done"
-    assert fault in model.calls[2].messages[-1].text
+    assert model.calls[2].messages[-1].text.count(fault) == 1
+
+
+def test_an_entry_of_a_report_without_its_number_is_refused(tmp_path: Path) -> None:
+    unnumbered = {"result": "x", "objectives": [{"objective": 1, "status": "done", "place": "answer", "note": "x"}]}
+    steps = [{"objectives": ["one"]}, unnumbered, reported("done:answer")]
+    model = ScriptedModel(answer=in_turn(*[report(record=record) for record in steps]))
+    host = Agent(str(prose(tmp_path / "p", "tidy")), model)
+    assert host.advance(host.start("tidy", "look")).status == "done"
+    assert "an entry has no number" in model.calls[2].messages[-1].text
 
 
 @pytest.mark.req("A-01.4")

@@ -163,6 +163,18 @@ def test_a_simple_skill_has_one_round_of_tools_and_then_its_report(tmp_path: Pat
     assert (ended.status, ended.result) == ("done", {"result": "Two are there."})
     assert [one["objective"] for one in ended.objectives] == ["write two files"]
     assert model.calls[1].tool_names == ["report_step"]
+    assert "The task is the only objective, number 1." in model.calls[0].system
+    assert "try another way" not in model.calls[0].system
+
+
+def test_a_simple_skill_that_does_not_report_says_that_its_pass_is_over(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "tidy", head="execution_mode: simple\nmax_iterations: 9\n")
+    model = ScriptedModel(answer=lambda *_: calling(("search", {"glob": "*"})))
+    host = Agent(str(folder), model)
+    run = host.start("tidy", "look")
+    assert host.advance(run).reason == "The one pass of execution_mode: simple is over, after 3 model calls."
+    said = [event.text for event in host.follow(run) if "was not run" in event.text]
+    assert said == ["search was not run: only a report was due."] * 2
 
 
 def test_a_simple_skill_is_not_sent_back(tmp_path: Path) -> None:

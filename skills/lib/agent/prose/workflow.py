@@ -48,6 +48,15 @@ _DO = [
     "it, or answer if the text of result does; it is looked up. Its note says what was done, or what is missing and "
     "why. Reporting part of the work honestly is right; reporting as done what is not is wrong.",
 ]
+_DO_ONCE = [
+    "Do the whole task as the instructions in CONTEXT say, in one pass: your next message may call several tools at "
+    "once, and the one after it is the report. If no tool is needed, report now. The files that are listed there are "
+    "read when the instructions call for them; scripts are run, not read.",
+    "",
+    "The task is the only objective, number 1. Report it: done, partial or not. Its place is the file of the project "
+    "that shows it, or answer if the text of result does; it is looked up. Its note says what was done, or what is "
+    "missing and why. Reporting part of the work honestly is right; reporting as done what is not is wrong.",
+]
 _AGAIN = [
     "Some objectives are not done: CONTEXT has the last report of each. Go on with those as the instructions say, and "
     "try another way than before. What is done stays done.",
@@ -77,7 +86,7 @@ def followed(name: str, settings: Mapping[str, Any]) -> Workflow:
     work = StepDef(
         WORK,
         "Work",
-        _DO,
+        _DO_ONCE if is_simple else _DO,
         {Outcome.OK: None, Outcome.ITERATE: WORK},
         judged,
         needs=(*_NEEDS, *(() if is_simple else ("objectives.objectives",)), again),
