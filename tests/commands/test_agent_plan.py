@@ -149,6 +149,8 @@ def test_events_and_outcomes_are_lines_of_json(cli: Command, put: Put) -> None:
     outcomes = [line for line in lines if line["type"] == "outcome"]
     assert [(one["status"], one["exit"]) for one in outcomes] == [("done", 0), ("done", 0)]
     assert all(line.startswith("{") for line in shown.out.splitlines())
+    events = [(line["run"], line["cursor"]) for line in lines if line["type"] != "outcome"]
+    assert len(events) == len(set(events))
 
 
 @pytest.mark.parametrize("words", [("books",), (), ("books", GOAL, "--run", "x")])

@@ -31,6 +31,11 @@ def test_a_file_is_read_and_cut_at_the_limit(setup: Setup) -> None:
     (setup.project / "big.txt").write_bytes(b"x" * 5_000_000)
     read = safe_cli_executor("read_file", path="docs\\guide.md")
     assert (read.output, read.exit, read.is_cut) == ("the guide\n", 0, False)
+    assert "UTF-8" not in read.text()
+    (setup.project / "latin.csv").write_bytes(b"M\xfcller;3\n")
+    assert safe_cli_executor("read_file", path="latin.csv").text() == (
+        "M\ufffdller;3\n[exit 0 after 0.0 s, not UTF-8: bytes that could not be read are shown as \ufffd]\n"
+    )
     big = safe_cli_executor("read_file", path="big.txt")
     assert (len(big.output), big.is_cut, big.printed) == (100_000, True, 5_000_000)
     assert big.text().endswith("[exit 0 after 0.0 s, cut: 5,000,000 bytes were printed]\n")

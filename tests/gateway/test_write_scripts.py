@@ -53,6 +53,7 @@ def test_json_text_and_markdown_are_written_from_arguments(setup: Setup) -> None
     "script, args, code, told",
     [
         ("write_file.py", [], 2, "the arguments are not complete\n  valid: write_file.py PATH"),
+        ("write_file.py", ["README.md", "text"], 2, "'text' is one argument too many\n  valid: write_file.py PATH"),
         ("write_txt.py", ["a.txt"], 2, "the arguments are not complete\n  valid: write_txt.py PATH TEXT..."),
         ("write_json.py", ["a.json", "{x}"], 2, "it is no JSON"),
         ("write_json.py", ["a.json", '{"a":1,"a":2}'], 2, "it is no JSON: the name 'a' stands twice"),

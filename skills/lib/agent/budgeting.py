@@ -12,6 +12,7 @@ from skills.lib.agent.pricing import Pricing, Usage
 from skills.lib.agent.runs import log
 from skills.lib.agent.spending import Spending, Spent
 from skills.lib.errors import EnvironmentProblem, RefusedError
+from skills.lib.model.texts import counted
 
 if TYPE_CHECKING:
     from skills.lib.agent.configuration import Budgets, Configuration
@@ -126,7 +127,8 @@ def require_start(configuration: Configuration, home: str, run: str, skill: str)
     opens = Spending(home).start(run, skill, most)
     if opens:
         raise RefusedError(
-            f"{most} runs of {skill} were opened within the last hour, which is all that starts_per_hour allows",
+            f"{counted(most, 'run')} of {skill} {'was' if most == 1 else 'were'} opened within the last hour, which is "
+            "all that starts_per_hour allows",
             valid=f"another one from {_clock(opens)} on",
             remedy="wait until then, or raise [agent.budgets] starts_per_hour in "
             + _file_of("starts_per_hour", configuration),

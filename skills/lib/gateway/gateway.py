@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # How many bytes a script is given on standard input, and how many characters one variable has.
 STDIN_LIMIT, VARIABLE_LIMIT = 10_000_000, 32_000
+# What stands in a result for bytes that are not UTF-8.
+_UNREAD = "\ufffd"
 
 
 class GatewayResult(Record):
@@ -66,7 +68,9 @@ class GatewayResult(Record):
         """How the command ended, in one line."""
         how = "ended at its time limit" if self.exit is None else f"exit {self.exit}"
         cut = f", cut: {self.printed:,} bytes were printed" if self.is_cut else ""
-        return f"{how} after {self.seconds:.1f} s{cut}"
+        shown = self.output[:-1] if self.is_cut else self.output
+        unread = f", not UTF-8: bytes that could not be read are shown as {_UNREAD}" if _UNREAD in shown else ""
+        return f"{how} after {self.seconds:.1f} s{cut}{unread}"
 
     def text(self) -> str:
         """The output, the errors and the ending, for a reader."""

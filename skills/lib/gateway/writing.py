@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-def serve(usage: str, text_of: Callable[[Sequence[str]], str], least: int) -> int:
-    """Write what ``text_of`` makes of the arguments after the path, and return the exit code of the script."""
+def serve(usage: str, text_of: Callable[[Sequence[str]], str], least: int, most: int | None = None) -> int:
+    """Write what ``text_of`` makes of the arguments after the path, and return the exit code of the script.
+
+    At least ``least`` of them are needed, and at most ``most`` are taken.
+    """
     try:
         path, *rest = sys.argv[1:] or [""]
         if not path or len(rest) < least:
             raise UsageError("the arguments are not complete", valid=usage)
+        if most is not None and len(rest) > most:
+            raise UsageError(f"{rest[most]!r:.80} is one argument too many", valid=usage)
         done = write(os.environ.get("LOCKSTEP_PROJECT") or paths.project_root(), path, text_of(rest))
         sys.stdout.write(done + "\n")
     except LockstepError as error:

@@ -114,6 +114,7 @@ class _Planning:
         self.screen, self.host, self.project, self.goes_on = screen, host, project, goes_on
         self._detail, self._as_json, self._approves = detail, as_json, approves
         self._driving: Driving | None = None
+        self._seen: dict[str, str] = {}
 
     def serve(self, first: str) -> int:
         """Drive the plan of a run, or the run, to its end; the exit code."""
@@ -151,12 +152,19 @@ class _Planning:
 
     def _session(self, run: str) -> SessionResult:
         display = display_for(self.screen, self._detail, self._as_json)
-        seen = [event.cursor for event in self.host.follow(run, level="FULL") if event.kind in ("model", "asked")]
+        after = self._seen.get(run) or self._last(run)
         if isinstance(display, Lines):
             self.screen.say(self.screen.styled(f"Run {run}", "bold"))
         self._driving = Driving(self.host, run)
         with display:
-            return self._driving.outcome(display, seen[-1] if seen else "0.0")
+            outcome = self._driving.outcome(display, after)
+        self._seen[run] = self._last(run)
+        return outcome
+
+    def _last(self, run: str) -> str:
+        """The cursor of what happened last in a run; the beginning if no model was asked yet."""
+        events = list(self.host.follow(run, level="FULL"))
+        return events[-1].cursor if any(event.kind == "model" for event in events) else "0.0"
 
     def _answered(self, outcome: SessionResult) -> bool:
         """Have a person answer what a run asks; False if nobody is here who could."""

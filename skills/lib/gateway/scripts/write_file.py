@@ -8,4 +8,5 @@ sys.path.insert(0, os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.
 from skills.lib.gateway import writing
 
 if __name__ == "__main__":
-    sys.exit(writing.serve("write_file.py PATH, the content on standard input", lambda _: writing.standard_input(), 0))
+    usage = "write_file.py PATH, the content on standard input"
+    sys.exit(writing.serve(usage, lambda _: writing.standard_input(), 0, most=0))
