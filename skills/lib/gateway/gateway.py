@@ -32,8 +32,9 @@ _UNREAD = "\ufffd"
 class GatewayResult(Record):
     """The result of a command of the gateway.
 
-    ``exit`` is None if it was ended at its time limit. ``output`` and ``errors`` are bounded: ``is_cut`` is true if
-    more was printed, and ``printed`` is how many bytes. ``argv`` is the argument list that was run.
+    ``exit`` is None if it was ended at a limit, and ``why`` says at which. ``output`` and ``errors`` are bounded:
+    ``is_cut`` is true if more was printed, and ``printed`` is how many bytes. ``argv`` is the argument list that was
+    run.
     """
 
     command: str
@@ -44,6 +45,7 @@ class GatewayResult(Record):
     is_cut: bool = False
     printed: int = 0
     seconds: float = 0.0
+    why: str = ""
 
     @staticmethod
     def of(command: str, argv: Sequence[str], ended: Ended) -> GatewayResult:
@@ -57,6 +59,7 @@ class GatewayResult(Record):
             is_cut=ended.is_cut,
             printed=ended.printed,
             seconds=ended.seconds,
+            why=ended.why,
         )
 
     @property
@@ -66,7 +69,7 @@ class GatewayResult(Record):
 
     def ending(self) -> str:
         """How the command ended, in one line."""
-        how = "ended at its time limit" if self.exit is None else f"exit {self.exit}"
+        how = self.why if self.exit is None else f"exit {self.exit}"
         cut = f", cut: {self.printed:,} bytes were printed" if self.is_cut else ""
         shown = self.output[:-1] if self.is_cut else self.output
         unread = f", not UTF-8: bytes that could not be read are shown as {_UNREAD}" if _UNREAD in shown else ""

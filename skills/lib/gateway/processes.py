@@ -32,7 +32,7 @@ _NOTED = "gateway"
 
 
 class Ended(Record):
-    """How a process ended: its exit code, None if it was ended at its time limit; what it printed, and how much.
+    """How a process ended: its exit code, None if it was ended and ``why``; what it printed, and how much.
 
     Of longer output the first and the last half of the limit are kept.
     """
@@ -43,6 +43,7 @@ class Ended(Record):
     printed: int
     is_cut: bool
     seconds: float
+    why: str = ""
 
 
 class _Kept:
@@ -117,15 +118,17 @@ def run(
     project: str,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Ended:
-    """Run a program to its end or its time limit, then end everything that it has started.
+    """Run a program to its end or a limit, then end everything that it has started.
 
-    ``stopped`` is asked ten times a second, and if it says so the program ends as at its time limit. Raises
-    EnvironmentProblem if it cannot be started.
+    ``stopped`` is asked ten times a second, and if it says so the program ends as at its time limit. So does one of
+    root that starts too many processes, to which Linux does not hold root. Raises EnvironmentProblem if it cannot be
+    started.
     """
     processes.end(project, _NOTED, orphans=True)
     # A gateway that is called by a script of another keeps the mark of that one too.
     marked = {**environment, strays.MARK: os.environ.get(strays.MARK, "")[:1_000] + os.urandom(12).hex()}
     begin = time.monotonic()
+    crowd = _Crowd(marked[strays.MARK], limits.processes)
     output, errors = _Kept(limits.output), _Kept(limits.output)
     with tempfile.TemporaryFile() as given:
         given.write(stdin)
@@ -147,13 +150,31 @@ def run(
     note = ""
     try:
         note = processes.note(project, _NOTED, process.pid)
-        code = _watch(process, begin + limits.seconds, output, errors, stopped)
+        code = _watch(process, begin + limits.seconds, output, errors, lambda: stopped() or crowd.is_there())
     finally:
         _end(process, marked[strays.MARK])
         processes.forget(note)
     is_cut = output.is_cut or errors.is_cut
     printed = output.count + errors.count
-    return Ended(code, output.data(), errors.data(), printed, is_cut, round(time.monotonic() - begin, 3))
+    why = "" if code is not None else crowd.why or "ended at its time limit"
+    return Ended(code, output.data(), errors.data(), printed, is_cut, round(time.monotonic() - begin, 3), why)
+
+
+class _Crowd:
+    """The processes with a mark, counted for root on Linux once the machine has more than ``most`` new ones."""
+
+    def __init__(self, mark: str, most: int) -> None:
+        self._mark, self._most = mark, most
+        self._before = strays.count_of_all() if most and not getattr(os, "geteuid", lambda: 1)() else -1
+        self.why = ""
+
+    def is_there(self) -> bool:
+        """True if there are more than ``most``."""
+        if self._before < 0 or strays.count_of_all() - self._before <= self._most:
+            return False
+        if strays.count(self._mark) > self._most:
+            self.why = f"ended: it started more than {self._most:,} processes"
+        return bool(self.why)
 
 
 def limited(argv: Sequence[str], limits: Limits) -> list[str]:

@@ -27,6 +27,16 @@ def end(mark: str, but: int = 0) -> None:
         time.sleep(0.01)
 
 
+def count(mark: str) -> int:
+    """How many processes of this user have the mark."""
+    return len(_marked(mark))
+
+
+def count_of_all() -> int:
+    """How many processes the machine has, of anybody; -1 where /proc does not show it."""
+    return sum(name.isdigit() for name in os.listdir("/proc")) if sys.platform.startswith("linux") else -1
+
+
 def _marked(mark: str) -> list[int]:
     """The processes of this user that have the mark in their environment; none where /proc does not show it."""
     if not sys.platform.startswith("linux"):

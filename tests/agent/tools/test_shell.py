@@ -20,9 +20,13 @@ from hypothesis import strategies as st
 from skills.lib.agent.tools import supervisor
 from skills.lib.agent.tools.command_lines import read_line
 from skills.lib.errors import UsageError
+from skills.lib.gateway.processes import run as run_limited
+from skills.lib.gateway.specs import Limits
 from tests.agent.tools.conftest import Session, is_alive
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows the processes of others")
+
+BOMB = Limits(seconds=40, output=20_000, processes=20)
 
 
 def run(session: Session, command: str, **more: int) -> tuple[int | None, str, str]:
@@ -287,6 +291,27 @@ def test_the_processes_of_a_command_are_bounded(session: Session) -> None:
     code = "import resource; print(resource.getrlimit(resource.RLIMIT_NPROC)[0])"
     allowed = int(run(session, f"{sys.executable} -c '{code}'")[1])
     assert 1_000 <= allowed < 200_000
+
+
+@LINUX
+def test_a_bomb_of_processes_ends_at_their_limit(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, time\n"
+        "for _ in range(60):\n"
+        "    try: pid = os.fork()\n"
+        "    except OSError: sys.exit(9)\n"  # of anybody but root
+        "    if pid == 0: time.sleep(60)\n"
+        "    print(pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    begun = time.monotonic()
+    ended = run_limited([sys.executable, "-c", code], str(tmp_path), dict(os.environ), BOMB, b"", str(tmp_path))
+    pids = [int(word) for word in ended.output.split()]
+    assert (ended.exit, ended.why) == (
+        (None, "ended: it started more than 20 processes") if not os.geteuid() else (9, "")
+    )
+    assert time.monotonic() - begun < 30
+    assert [pid for pid in pids if is_alive(pid)] == []
 
 
 @LINUX
