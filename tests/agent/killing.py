@@ -124,14 +124,15 @@ def forked(work: Callable[[], object], kill_after: float | None = None) -> int:
 
 def killed_at(point: int, after: bool, project: str, skill: str) -> None:
     """Follow the skill; at that write, counted from 1, the process kills itself before or after it."""
-    count = [0]
+    count, told = [0], [0]
     for owner, name in WRITES:
         original = getattr(owner, name)
 
         def wrapped(*given: Any, _original: Any = original, **named: Any) -> Any:
             count[0] += 1
-            # Once a session has told how the run ended, the same call is for another one.
-            now = count[0] == point and "told" not in given
+            told[0] += "told" in given
+            # Once a session has told how the last run ended, the same call is for another one.
+            now = count[0] == point and not ("told" in given and told[0] == _runs(skill))
             if now and not after:
                 os.kill(os.getpid(), signal.SIGKILL)
             result = _original(*given, **named)
@@ -146,14 +147,18 @@ def killed_at(point: int, after: bool, project: str, skill: str) -> None:
 
 def was_told(project: str, skill: str) -> bool:
     """True if a session came to the end of its run and said so; it may have been killed just then."""
-    runs = 2 if skill == PLANNED else 1  # the planner's, and the one that executes the plan
     home = paths.home(project)
     ledger = Ledger.existing(home)
     if ledger is None:
         return False
     with ledger, Activity(path_in(home)) as activity:
         roots = {event.run.partition(".")[0] for event in ledger.events_after(0, 10_000)}
-        return sum(activity.count(root, kind="told") > 0 for root in roots) == runs
+        return sum(activity.count(root, kind="told") > 0 for root in roots) == _runs(skill)
+
+
+def _runs(skill: str) -> int:
+    """How many runs a skill takes: a plan has the planner's, and the one that executes it."""
+    return 2 if skill == PLANNED else 1
 
 
 def serve(request: dict[str, Any]) -> dict[str, Any]:

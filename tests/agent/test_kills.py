@@ -153,10 +153,14 @@ def swept(killer: Killer, folder: Path, skill: str, expected: Moves, points: ran
     met = 0
     for point in points:
         for after in (False, True):
-            place = made(folder / f"{skill}-{point}-{after}", skill)
+            place = folder / f"{skill}-{point}-{after}"
+            place = plan_runs.project(place) if skill == "planned" else made(place, skill)
             codes = killer(project=str(place), skill=skill, point=point, after=after)
             assert codes in ([KILLED, 0], [0]), (point, after)
-            check(place, skill, expected, kills=len(codes) - 1)
+            if skill == "planned":
+                check_plan(place, kills=len(codes) - 1)
+            else:
+                check(place, skill, expected, kills=len(codes) - 1)
             if codes == [0]:
                 return met
         met += 1
@@ -177,6 +181,12 @@ def test_a_skill_without_a_graph_that_is_killed_before_or_after_any_write_goes_o
     killer: Killer, tmp_path: Path
 ) -> None:
     assert swept(killer, tmp_path, "prose", PROSE, range(1, 1000)) > 20
+
+
+@pytest.mark.slow
+def test_a_plan_that_is_killed_before_or_after_any_write_goes_on(killer: Killer, tmp_path: Path) -> None:
+    every = 1 if "LOCKSTEP_KILLS" in os.environ else 4  # all of them take three minutes
+    assert swept(killer, tmp_path, "planned", PLANNED, range(1, 1000, every)) > 50 // every
 
 
 @pytest.mark.slow
