@@ -168,7 +168,8 @@ class Following:
 
     def report_schema(self, peek: Peek) -> dict[str, Any] | None:
         """The JSON Schema of a report of the present step; None if it is not reported by a tool."""
-        return reporting.schema(peek)
+        found = reporting.schema(peek)
+        return self.rules.report_schema(found) if self.rules else found
 
     def why_not(self, peek: Peek, tool: str, arguments: Mapping[str, Any]) -> str:
         """Why the present step does not admit a call; "" if it does."""

@@ -33,6 +33,7 @@ class ModelChoice:
         self._given, self._configuration = given, in_force
         self._base_url = base_url or in_force.base_url
         self._made: dict[str, BaseChatModel] = {}
+        self._told: set[str] = set()
         self._lock = threading.Lock()
 
     def name(self, *wanted: str) -> str:
@@ -49,7 +50,9 @@ class ModelChoice:
         found = self._of_alias(named, default) if aliases.is_alias(named) else self._with_provider(named, default)
         if found or named == self._given or not default:
             return found or self._none(named, default)
-        log.warning("%s stands for no model of %s: %s is used", named, aliases.provider_of(default), default)
+        if named not in self._told:
+            self._told.add(named)
+            log.warning("%s stands for no model of %s: %s is used", named, aliases.provider_of(default), default)
         return default
 
     def model(self, *wanted: str) -> BaseChatModel:

@@ -24,9 +24,9 @@ class Progress:
     """Where a run was after the events and rows that this was given.
 
     ``percent`` is the share of the steps before the furthest one that was reached, with that of the present step's
-    todos that are completed. It never goes back, and is 100 only if the run is done. ``about`` is what a sub-agent is
-    to do. ``milestones`` counts the steps that were left and the todos that were completed, and ``since`` is the place
-    of the last one, ``before`` that of the one before it.
+    todos that are completed, or of the objectives that were reported as done. It never goes back, and is 100 only if
+    the run is done. ``about`` is what a sub-agent is to do. ``milestones`` counts the steps that were left and the
+    todos that were completed, and ``since`` is the place of the last one, ``before`` that of the one before it.
     """
 
     def __init__(self, steps_of: Steps) -> None:
@@ -39,6 +39,8 @@ class Progress:
         self.children: list[str] = []
         self.milestones = 0
         self.since = self.before = (0, 0)
+        # The share of the objectives of a skill without a graph that were reported as done.
+        self._reported = 0.0
         # The todos of the present step that were completed, and how many there are.
         self._completed: dict[str, None] = {}
         self._todos = 0
@@ -58,6 +60,9 @@ class Progress:
         self.children = list(change.get("children", self.children))
         self.turn = event.turn
         self._at_turn[event.turn] = self.step
+        work = change.get("state", {}).get("work", {})
+        if work.get("objectives") and isinstance(work.get("done"), int):
+            self._reported = work["done"] / len(work["objectives"])
         if event.kind in _MILESTONES:
             self._reach((event.seq, 0))
         self._advance()
@@ -96,7 +101,7 @@ class Progress:
             if before is None or self.step != "work":
                 way = (self.number - 1 + share) / self.of if before is None else 0.0
             else:
-                way = before + (1 - before) * share
+                way = before + (1 - before) * max(share, _MOST * self._reported)
             self.percent = max(self.percent, int(100 * way))
 
     def at_turn(self, turn: int) -> str:

@@ -20,6 +20,19 @@ ANSWER = "answer"
 # How many objectives a run has at most.
 MOST = 20
 SHAPE = '{"number": 1, "status": "done, partial or not", "place": "a file, or answer", "note": "what was done"}'
+SCHEMA: dict[str, Any] = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {
+            "number": {"type": "integer", "minimum": 1},
+            "status": {"enum": list(STATUSES)},
+            "place": {"type": "string", "description": f"a file of the project, or {ANSWER}"},
+            "note": {"type": "string"},
+        },
+        "required": ["number", "status", "place", "note"],
+    },
+}
 _LONGEST = 2_000
 
 

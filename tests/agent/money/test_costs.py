@@ -138,3 +138,9 @@ def test_settings_say_what_is_in_force_and_where_it_is_from(plain: Path, config:
         "unheeded": "",
     }
     assert found["agent.budgets.usd_per_day"]["value"] is None
+
+
+def test_settings_say_that_the_environment_names_another_model(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCKSTEP_MODEL", "openai:gpt-5.2")
+    shown = call(plain, "settings")
+    assert "LOCKSTEP_MODEL is set, and holds before agent.model: openai:gpt-5.2\n" in shown.output

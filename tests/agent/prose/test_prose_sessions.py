@@ -66,6 +66,9 @@ def test_a_partial_report_stops_the_session_and_the_same_command_tries_the_rest(
     assert ended.reason == f"1 of 3 objectives is done; see lockstep trace {run}"
     assert ended.result == {"result": "The first is there."}
     assert [one["status"] for one in ended.objectives] == ["done", "partial", "not"]
+    assert [event.progress for event in host.follow(run)][-1] == 35
+    entry = first.calls[1].tools[-1]["parameters"]["properties"]["record"]["properties"]["objectives"]["items"]
+    assert entry["properties"]["status"] == {"enum": ["done", "partial", "not"]}
 
     (folder / "b.txt").write_text("b\n", encoding="utf-8")
     second = ScriptedModel(answer=in_turn(report(record=reported("done:a.txt", "done:b.txt", "done:answer"))))

@@ -70,6 +70,13 @@ class Rules:
             return False
         return settings.execution_mode == SIMPLE or made >= settings.max_iterations - 1
 
+    def report_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schema of a report with the form of the objectives' entries in it, if it takes any."""
+        fields = schema["properties"].get("record", {}).get("properties", {})
+        if "result" in fields and "objectives" in fields:
+            fields["objectives"] |= objectives.SCHEMA
+        return schema
+
     def partial(self, run: Run) -> str:
         """What of the run is done, as "3 of 5 objectives are done", with the others."""
         done, count = objectives.counted(run.state, run.params)

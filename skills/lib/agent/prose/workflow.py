@@ -44,9 +44,9 @@ _DO = [
     "",
     "If something fails, read the error and try another way: other arguments, another tool, a smaller part.",
     "",
-    "Then report each objective by its number: done, partial or not. Its place is the file of the project that shows "
-    "it, or answer if the text of result does; it is looked up. Its note says what was done, or what is missing and "
-    "why. Reporting part of the work honestly is right; reporting as done what is not is wrong.",
+    "Then report each objective by its number in their list, from 1: done, partial or not. Its place is the file of "
+    "the project that shows it, or answer if the text of result does; it is looked up. Its note says what was done, or "
+    "what is missing and why. Reporting part of the work honestly is right; reporting as done what is not is wrong.",
 ]
 _DO_ONCE = [
     "Do the whole task as the instructions in CONTEXT say, in one pass: your next message may call several tools at "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from skills.lib import compact_json
-from skills.lib.agent import configuration
+from skills.lib.agent import configuration, models
 from skills.lib.commands.console.options import examples, json_option, project_option
-from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.console.screen import Screen, one_line
 
 
 @click.command(
@@ -33,6 +35,8 @@ def settings(screen: Screen, as_json: bool, project: str) -> None:
         return
     rows = [[one.path, _shown(one.value), one.place] for one in in_force]
     screen.table(("SETTING", "VALUE", "FROM"), rows)
+    if model := os.environ.get(models.MODEL, "").strip():
+        screen.say(f"{models.MODEL} is set, and holds before agent.model: {one_line(model)}")
     for one in in_force:
         if one.unheeded:
             screen.say(f"{one.unheeded} changes nothing: a project can only narrow {one.path}.")
