@@ -62,6 +62,17 @@ def test_two_reports_in_one_message_are_both_refused(tmp_path: Path) -> None:
     assert all("stands alone in a message" in message.text for message in refused)
 
 
+def test_reports_of_one_message_that_run_side_by_side_are_noted_once(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    reports = [("report_step", {"record": {"thing": f"{number}"}}) for number in range(16)]
+    model = ScriptedModel(answer=in_turn(calling(*reports), report(record={"thing": "c"}), report(outcome="ok")))
+    host = agent(folder, model)
+    run = host.start("plain")
+    assert host.advance(run).status == "done"
+    with host.activity() as activity:
+        assert activity.count(run, kind="refused") == 1
+
+
 def test_a_refused_report_says_what_is_wrong_by_its_name(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", "plain")
     model = ScriptedModel(

@@ -47,6 +47,7 @@ def test_the_output_is_cleaned_for_a_terminal_and_exact_as_json(cli: Command, fi
         "is_cut": False,
         "printed": 11,
         "seconds": data["seconds"],
+        "why": "",
     }
 
 

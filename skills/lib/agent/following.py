@@ -7,6 +7,7 @@ survives a restart.
 from __future__ import annotations
 
 import os
+import threading
 
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.concealment import BARE, NOT_KEPT, WHOLE, Concealed, Concealment
@@ -83,6 +84,7 @@ class Following:
         self.limits = Limits(activity, settings, run, per_run=rules is not None)
         self._names, self._commands_of, self._guarding = dict(names or {}), commands_of, guarding
         self.is_cancelled = is_cancelled
+        self._noting = threading.Lock()
         self.budget: Budget | None = None
         self.concealment = concealment or Concealment()
 
@@ -214,9 +216,10 @@ class Following:
             why = (
                 f"{REPORT} stands alone in a message: call it again by itself, once you have seen the others' results."
             )
-            known = self.activity.rows(self.run, kind="refused", after=stamp.model if stamp else 0)
-            if not any(row.data.get("by") == "alone" for row in known):  # once for a message
-                self.note("refused", {"tool": REPORT, "by": "alone", "why": why})
+            with self._noting:  # the calls of a message run side by side, and it is noted once
+                known = self.activity.rows(self.run, kind="refused", after=stamp.model if stamp else 0)
+                if not any(row.data.get("by") == "alone" for row in known):
+                    self.note("refused", {"tool": REPORT, "by": "alone", "why": why})
             return Ended(why, False)
         try:
             peek = self.peek()
