@@ -13,7 +13,7 @@ from skills.lib.agent.prose.substitution import names_arguments, substituted, va
 GIVEN = {
     "SESSION_ID": "k3f9q2mx",
     "SKILL_DIR": "/skills/pdf",
-    "WORKSPACE": "/work",
+    "WORKSPACE": "/project",
     "USER": "alice",
     "DATE": "2026-01-26",
     "ARGUMENTS": "data.csv --format json",
@@ -27,7 +27,7 @@ GIVEN = {
     "text, expected",
     [
         ("Process file: $ARGUMENTS", "Process file: data.csv --format json"),
-        ("${WORKSPACE}/$ARGUMENTS.processed", "/work/data.csv --format json.processed"),
+        ("${WORKSPACE}/$ARGUMENTS.processed", "/project/data.csv --format json.processed"),
         ("${ARGUMENTS}", "data.csv --format json"),
         ("python ${SKILL_DIR}/scripts/x.py --input $1", "python /skills/pdf/scripts/x.py --input data.csv"),
         ("--session ${SESSION_ID} by ${USER}, ${DATE}", "--session k3f9q2mx by alice, 2026-01-26"),
@@ -61,10 +61,10 @@ def test_what_a_value_brings_is_not_expanded_again() -> None:
 
 def test_the_values_of_a_run() -> None:
     before = datetime.date.today()
-    found = values("/skills/pdf", "/work", "k3f9q2mx", "'a b.csv' --to json")
+    found = values("/skills/pdf", "/project", "k3f9q2mx", "'a b.csv' --to json")
     after = datetime.date.today()
     assert found["CLAUDE_SESSION_ID"] == found["SESSION_ID"] == "k3f9q2mx"
-    assert (found["SKILL_DIR"], found["WORKSPACE"]) == ("/skills/pdf", "/work")
+    assert (found["SKILL_DIR"], found["WORKSPACE"]) == ("/skills/pdf", "/project")
     assert found["ARGUMENTS"] == "'a b.csv' --to json"
     assert [found[name] for name in ("1", "2", "3")] == ["a b.csv", "--to", "json"]
     assert "4" not in found
