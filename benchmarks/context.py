@@ -14,11 +14,11 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Figures
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.configuration.settings import Settings
 from skills.lib.agent.middleware import LockstepMiddleware
 from skills.lib.agent.prompt import Sections
-from skills.lib.agent.settings import Settings
+from skills.lib.agent.watching.activity import Activity, path_in
 from tests.agent.scripted import ScriptedModel, calling, report
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Cell, Figures
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.configuration.settings import Settings, Switches
 from skills.lib.agent.middleware import LockstepMiddleware
 from skills.lib.agent.prompt import Sections, estimated_tokens
-from skills.lib.agent.settings import Settings, Switches
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.runtime.reporting import REPORT
 from tests.agent.scripted import ScriptedModel, calling, report

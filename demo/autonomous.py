@@ -24,8 +24,8 @@ from question import environment  # noqa: E402  these need the path set above
 from replies import TASK, Replies  # noqa: E402
 
 from skills.lib.agent.agent import Agent  # noqa: E402
-from skills.lib.agent.events import Event  # noqa: E402
-from skills.lib.agent.visibility import FULL  # noqa: E402
+from skills.lib.agent.watching.events import Event  # noqa: E402
+from skills.lib.agent.watching.visibility import FULL  # noqa: E402
 from skills.lib.commands.console.screen import Screen, open_screen  # noqa: E402
 from skills.lib.commands.session.display import Lines  # noqa: E402
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.agent.aliases import MODELS
-from skills.lib.agent.configured_keys import ANY, KEYS
+from skills.lib.agent.configuration.configured_keys import ANY, KEYS
+from skills.lib.agent.models.aliases import MODELS
 
 
 def settings() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.ledger import Ledger, verification
 
 pytestmark = pytest.mark.slow

@@ -19,11 +19,11 @@ from benchmarks.recovery.cases import MODEL_FAULTS, Case, ProviderError
 from benchmarks.recovery.tasks import CASES
 from benchmarks.report import Cell, Figures
 from skills.lib import paths
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.retries import Retries
-from skills.lib.agent.retrying_model import RetryingModel
+from skills.lib.agent.models.retries import Retries
+from skills.lib.agent.models.retrying_model import RetryingModel
 from skills.lib.agent.tools import of as tools_of
+from skills.lib.agent.watching.activity import Activity, path_in
 from tests.agent.scripted import ScriptedModel
 
 if TYPE_CHECKING:

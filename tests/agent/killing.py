@@ -24,9 +24,9 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 import skills.lib.agent.session  # noqa: F401  imported before any session forks
 from skills.lib import paths
 from skills.lib.agent import planning
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.settings import Settings
+from skills.lib.agent.configuration.settings import Settings
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.ledger import Ledger
 from tests.agent.planning import plan_runs
 from tests.agent.scripted import Answer, ScriptedModel, calling, report

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.settings import Settings
+from skills.lib.agent.configuration.settings import Settings
 from tests.agent.scripted import Answer, ScriptedModel, report
 from tests.fixtures.skill import install
 

@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lockstep import LedgerError, UsageError
-from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.watching.activity import Activity, path_in
 from tests.fixtures.processes import ended, forked, race
 
 # A process that notes without end, and prints the id of each note once it is committed.
 WRITER = """
 import sys
-from skills.lib.agent.activity import Activity
+from skills.lib.agent.watching.activity import Activity
 activity = Activity(sys.argv[1])
 while True:
     print(activity.note("one", 1, 0, "thought", {"text": "t" * 3000}), flush=True)

@@ -12,8 +12,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.tools import tool
 
 from skills.lib.agent import prompt, trimming
+from skills.lib.agent.configuration.settings import Switches
 from skills.lib.agent.prompt import Sections
-from skills.lib.agent.settings import Switches
 from tests.agent.scripted import Call, ScriptedModel, calling
 
 ON = Switches()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.deviations import session
-from skills.lib.agent.settings import Switches
+from skills.lib.agent.configuration.settings import Switches
 
 pytestmark = pytest.mark.req("F-06")
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from lockstep import LedgerError, UsageError
-from skills.lib.agent.activity import Activity, path_in
-from skills.lib.agent.events import Event, follow, place_of
+from skills.lib.agent.watching.activity import Activity, path_in
+from skills.lib.agent.watching.events import Event, follow, place_of
 from skills.lib.ledger import Ledger, removal
 from skills.lib.model.run import Request
 from tests.fixtures.processes import ended, forked

@@ -15,9 +15,9 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.configuration.settings import Settings, Switches
 from skills.lib.agent.middleware import LockstepMiddleware
 from skills.lib.agent.prompt import BlockTooLarge, Sections
-from skills.lib.agent.settings import Settings, Switches
 from skills.lib.agent.trimming import estimated_tokens
 from tests.agent.scripted import Call, ScriptedModel, calling, in_turn, report
 from tests.agent.sessions import agent, project

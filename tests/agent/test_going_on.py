@@ -11,8 +11,8 @@ import pytest
 
 from skills.lib import paths
 from skills.lib.agent import runs
-from skills.lib.agent.lease import lease
-from skills.lib.agent.model_errors import ModelError
+from skills.lib.agent.kept.lease import lease
+from skills.lib.agent.models.model_errors import ModelError
 from skills.lib.errors import LedgerError, RefusedError
 from skills.lib.model.run import Request
 from tests.agent.scripted import Answer, ScriptedModel, in_turn, report

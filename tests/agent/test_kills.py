@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from skills.lib import paths
-from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.ledger import Ledger
 from tests.agent.planning import plan_runs
 from tests.agent.prose.skills import prose

@@ -10,7 +10,7 @@ import pytest
 from langchain.agents import create_agent
 
 from skills.lib.agent import LockstepMiddleware
-from skills.lib.agent.lease import lease
+from skills.lib.agent.kept.lease import lease
 from skills.lib.errors import RefusedError
 from tests.agent.scripted import ScriptedModel, calling, in_turn
 from tests.agent.sessions import agent, honest, project

@@ -8,10 +8,10 @@ import sys
 import pytest
 from langchain_core.language_models import BaseChatModel
 
-from skills.lib.agent import models
-from skills.lib.agent.model_errors import Failure, masked
-from skills.lib.agent.models import Retries, cancellable, chat_model
-from skills.lib.agent.retries import Attempts
+from skills.lib.agent.models import chat_models
+from skills.lib.agent.models.chat_models import Retries, cancellable, chat_model
+from skills.lib.agent.models.model_errors import Failure, masked
+from skills.lib.agent.models.retries import Attempts
 from skills.lib.errors import EnvironmentProblem, LockstepError, UsageError
 from tests.agent.scripted import ScriptedModel, in_turn
 
@@ -20,8 +20,8 @@ KEY = "sk-test-0123456789abcdef"
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for provider in models.PROVIDERS.values():
-        for variable in (*provider.keys, *provider.urls, models.MODEL, models.BASE_URL):
+    for provider in chat_models.PROVIDERS.values():
+        for variable in (*provider.keys, *provider.urls, chat_models.MODEL, chat_models.BASE_URL):
             monkeypatch.delenv(variable, raising=False)
 
 
@@ -111,7 +111,7 @@ def test_a_model_of_langchain_is_taken_as_it_is() -> None:
 
 
 def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "find_spec", lambda name: None if name == "langchain_openai" else name)
+    monkeypatch.setattr(chat_models, "find_spec", lambda name: None if name == "langchain_openai" else name)
     with pytest.raises(EnvironmentProblem) as raised:
         chat_model("openai:x")
     assert "(langchain_openai)" in raised.value.what
@@ -202,7 +202,7 @@ def test_what_a_provider_says_is_masked(text: str, shown: str) -> None:
 
 def test_importing_it_loads_nothing_of_langchain() -> None:
     code = (
-        "import sys, skills.lib.agent.models\n"
+        "import sys, skills.lib.agent.models.chat_models\n"
         "libraries = ('langchain', 'langgraph', 'openai', 'anthropic', 'httpx', 'pydantic')\n"
         "print([name for name in sys.modules if name.startswith(libraries)])"
     )

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skills.lib.agent import prompt
+from skills.lib.agent.configuration.settings import Switches
 from skills.lib.agent.prompt import BlockTooLarge, Sections
-from skills.lib.agent.settings import Switches
 from skills.lib.errors import UsageError
 
 ON = Switches()

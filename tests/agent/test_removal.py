@@ -10,8 +10,8 @@ import pytest
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from lockstep import LedgerError
-from skills.lib.agent.activity import Activity, path_in
-from skills.lib.agent.removal import forget
+from skills.lib.agent.kept.removal import forget
+from skills.lib.agent.watching.activity import Activity, path_in
 
 
 def conversations(home: Path) -> SqliteSaver:

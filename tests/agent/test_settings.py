@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib.agent.settings import Settings, Switches
+from skills.lib.agent.configuration.settings import Settings, Switches
 
 
 def test_everything_is_switched_on_at_first() -> None:

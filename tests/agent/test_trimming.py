@@ -13,8 +13,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.messages.utils import count_tokens_approximately
 
 from skills.lib.agent import prompt, trimming
+from skills.lib.agent.configuration.settings import Switches
 from skills.lib.agent.prompt import BlockTooLarge, Sections
-from skills.lib.agent.settings import Switches
 
 ON = Switches()
 BLOCK = '<step skill="demo">\n  <DO>Read &lt;b&gt; &amp; go on.</DO>\n</step>'

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.ledger import Ledger, verification

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.agent.configuration import Price, load
+from skills.lib.agent.configuration.lockstep_toml import Price, load
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
 

@@ -25,8 +25,10 @@ def test_the_program_plans_executes_and_keeps_what_a_person_says(
     folder = project(tmp_path / "p")
     monkeypatch.chdir(folder)
     monkeypatch.setattr("builtins.input", lambda question: "approve")
-    monkeypatch.setattr("skills.lib.agent.models.chat_model", lambda *given, **named: honest())
-    monkeypatch.setattr("skills.lib.agent.model_choice.chat_model", lambda *given, **named: honest(), raising=False)
+    monkeypatch.setattr("skills.lib.agent.models.chat_models.chat_model", lambda *given, **named: honest())
+    monkeypatch.setattr(
+        "skills.lib.agent.models.model_choice.chat_model", lambda *given, **named: honest(), raising=False
+    )
     [(code, printed)] = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```\n", PAGE, re.DOTALL | re.MULTILINE)
     out = io.StringIO()
     names: dict[str, Any] = {}

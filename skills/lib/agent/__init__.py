@@ -6,18 +6,18 @@ Importing it loads no framework; a name is loaded when it is first used.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skills.lib.agent.agent import Agent
+    from skills.lib.agent.configuration.settings import Settings, Switches
     from skills.lib.agent.middleware import LockstepMiddleware
     from skills.lib.agent.prompt import Sections
     from skills.lib.agent.results import SessionResult
-    from skills.lib.agent.settings import Settings, Switches
 
 _MODULES = {
     "Agent": "agent",
     "LockstepMiddleware": "middleware",
     "Sections": "prompt",
     "SessionResult": "results",
-    "Settings": "settings",
-    "Switches": "settings",
+    "Settings": "configuration.settings",
+    "Switches": "configuration.settings",
 }
 
 __all__ = ["Agent", "LockstepMiddleware", "Sections", "SessionResult", "Settings", "Switches"]

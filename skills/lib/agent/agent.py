@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json, paths
 from skills.lib.agent import results, runs
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.cancellation import KIND, Cancellation, newest
-from skills.lib.agent.concealment import Concealment
-from skills.lib.agent.configuration import Configuration, load
+from skills.lib.agent.configuration.lockstep_toml import Configuration, load
+from skills.lib.agent.configuration.settings import Settings
 from skills.lib.agent.interrupting import interruptible
-from skills.lib.agent.lease import lease
+from skills.lib.agent.kept.lease import lease
 from skills.lib.agent.redaction import Redactor
 from skills.lib.agent.results import SessionResult
-from skills.lib.agent.settings import Settings
 from skills.lib.agent.tools import outputs
-from skills.lib.agent.visibility import SUMMARY, Levels
+from skills.lib.agent.watching.activity import Activity, path_in
+from skills.lib.agent.watching.concealment import Concealment
+from skills.lib.agent.watching.visibility import SUMMARY, Levels
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.ledger import Ledger, keyed_id
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
-    from skills.lib.agent.events import Event
     from skills.lib.agent.following import Following
     from skills.lib.agent.prose.skill import ProseSkill
+    from skills.lib.agent.watching.events import Event
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek
     from skills.lib.runtime.runner import Runner
@@ -172,7 +172,7 @@ class Agent:
 
     def require_model(self, skill: str = "") -> None:
         """Raise UsageError or EnvironmentProblem if there is no model for a skill, or for one that names none."""
-        from skills.lib.agent.model_choice import ModelChoice, of_skill
+        from skills.lib.agent.models.model_choice import ModelChoice, of_skill
         from skills.lib.agent.prose import opening
 
         found = opening.folder_of(self.project, skill) if skill else None
@@ -181,8 +181,8 @@ class Agent:
 
     def admit(self, workflow: Workflow, key: str, folder: str) -> None:
         """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
-        from skills.lib.agent import budgeting
-        from skills.lib.agent.model_choice import ModelChoice, of_skill
+        from skills.lib.agent.models.model_choice import ModelChoice, of_skill
+        from skills.lib.agent.money import budgeting
 
         if runs.of_key(self.project, key) is None:
             choice = ModelChoice(self._model, self._base_url, self.configuration)
@@ -246,7 +246,7 @@ class Agent:
         A reader sees what its ``role`` may, or less if ``level`` says so; without both, a summary. With ``until``, what
         happened up to that cursor: an event of a milestone has those of its calls in ``data["details"]``.
         """
-        from skills.lib.agent import events
+        from skills.lib.agent.watching import events
 
         level = self._levels.of_reader(role, level or ("" if role else SUMMARY))
         with Ledger(self.home, create=False) as ledger, self.activity() as activity:
@@ -288,8 +288,8 @@ class Agent:
     @contextmanager
     def _session(self) -> Iterator[Callable[[str], SessionResult]]:
         """What follows one run, with all that its sub-agents' sessions share."""
-        from skills.lib.agent.conversations import Conversations
-        from skills.lib.agent.model_choice import ModelChoice  # of the extra
+        from skills.lib.agent.kept.conversations import Conversations
+        from skills.lib.agent.models.model_choice import ModelChoice  # of the extra
 
         choice = ModelChoice(self._model, self._base_url, self.configuration)
         conversations = Conversations(self.home)
@@ -334,7 +334,7 @@ class Agent:
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:
         """Follow one run, and the sub-agents of its steps by the same model."""
-        from skills.lib.agent import model_choice, models  # of the extra
+        from skills.lib.agent.models import chat_models, model_choice  # of the extra
         from skills.lib.agent.planning import kinds
         from skills.lib.agent.session import Session
 
@@ -350,14 +350,14 @@ class Agent:
 
             def model_of(peek: Peek) -> BaseChatModel:
                 model = shared.choice.of_step(peek.run, peek.step, wanted)
-                return models.cancellable(model, following.is_cancelled)
+                return chat_models.cancellable(model, following.is_cancelled)
 
             own = kinds.middleware_of(following)
             session = Session(following, model_of, self._tools_of(following), shared.conversations, child, own)
             try:
                 session.follow()
             except Exception as error:
-                failure = models.failure(error)
+                failure = chat_models.failure(error)
                 if failure is None:
                     raise
                 if not following.is_cancelled():
@@ -368,8 +368,8 @@ class Agent:
 
     def following(self, run: str, activity: Activity, settings: Settings | None = None) -> Following:
         """A run as a session follows it; a sub-agent's begins. The caller closes its runner."""
-        from skills.lib.agent.budgeting import Budget
         from skills.lib.agent.guarding import Guarding
+        from skills.lib.agent.money.budgeting import Budget
         from skills.lib.agent.planning import kinds
         from skills.lib.agent.prose import rules as prose
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skills.lib.agent.activity import Activity
+    from skills.lib.agent.watching.activity import Activity
 
 KIND = "cancel"
 # How often another process's word is looked for, in seconds.

@@ -10,11 +10,11 @@ import os
 import threading
 
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
-from skills.lib.agent.concealment import BARE, NOT_KEPT, WHOLE, Concealed, Concealment
+from skills.lib.agent.configuration.settings import SIMPLE
 from skills.lib.agent.limits import Limits
-from skills.lib.agent.pricing import Usage
-from skills.lib.agent.settings import SIMPLE
-from skills.lib.agent.spending import user_name
+from skills.lib.agent.money.pricing import Usage
+from skills.lib.agent.money.spending import user_name
+from skills.lib.agent.watching.concealment import BARE, NOT_KEPT, WHOLE, Concealed, Concealment
 from skills.lib.blocks import for_tools, xml
 from skills.lib.errors import LockstepError, RefusedError
 from skills.lib.guard.offering import ESSENTIAL, Offer
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.agent.activity import Activity, Row
-    from skills.lib.agent.budgeting import Budget
+    from skills.lib.agent.configuration.settings import Settings
     from skills.lib.agent.guarding import Guarding
+    from skills.lib.agent.money.budgeting import Budget
     from skills.lib.agent.prose.rules import Rules
-    from skills.lib.agent.settings import Settings
+    from skills.lib.agent.watching.activity import Activity, Row
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek

@@ -6,7 +6,7 @@ import threading
 from collections import Counter
 
 from skills.lib import compact_json
-from skills.lib.agent.settings import SIMPLE
+from skills.lib.agent.configuration.settings import SIMPLE
 from skills.lib.model.texts import counted
 
 TYPE_CHECKING = False
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.agent.activity import Activity, Row
-    from skills.lib.agent.settings import Settings
+    from skills.lib.agent.configuration.settings import Settings
+    from skills.lib.agent.watching.activity import Activity, Row
 
 # After a success of one of these, what failed before may be tried again.
 _CHANGING = ("edit", "write")

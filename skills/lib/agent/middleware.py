@@ -10,12 +10,12 @@ from langchain.agents.middleware import ModelRequest
 from langchain_core.tools import BaseTool
 
 from skills.lib.agent import children, runs, tools
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.lease import lease
+from skills.lib.agent.configuration.settings import Settings
+from skills.lib.agent.kept.lease import lease
 from skills.lib.agent.prompt import Sections
 from skills.lib.agent.run_middleware import RunMiddleware
-from skills.lib.agent.settings import Settings
+from skills.lib.agent.watching.activity import Activity, path_in
 
 
 class LockstepMiddleware(RunMiddleware):

@@ -10,7 +10,7 @@ import html
 import logging
 import re
 
-from skills.lib.agent.settings import Switches
+from skills.lib.agent.configuration.settings import Switches
 from skills.lib.errors import UsageError
 from skills.lib.record import Record
 

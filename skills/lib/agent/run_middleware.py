@@ -15,14 +15,15 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command
 
-from skills.lib.agent import models, prompt, texts, trimming
+from skills.lib.agent import prompt, texts, trimming
 from skills.lib.agent.calls import Ended, Stamp, readable_values
-from skills.lib.agent.concealment import NOT_KEPT
 from skills.lib.agent.deadline import TimedOut, timed_out, within
 from skills.lib.agent.following import Following, Present
-from skills.lib.agent.kept_conversation import STAMP, KeptConversation
-from skills.lib.agent.pricing import Usage
+from skills.lib.agent.kept.kept_conversation import STAMP, KeptConversation
+from skills.lib.agent.models import chat_models
+from skills.lib.agent.money.pricing import Usage
 from skills.lib.agent.prose.rules import LAST
+from skills.lib.agent.watching.concealment import NOT_KEPT
 from skills.lib.errors import LockstepError
 from skills.lib.record import Record
 from skills.lib.runtime import reporting
@@ -79,7 +80,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         except TimedOut as error:
             return self._too_late(asked, error)
         except BaseException as error:
-            self.following.fail_model_call(asked.stamp, models.may_cost(error))
+            self.following.fail_model_call(asked.stamp, chat_models.may_cost(error))
             raise
         return self._stamped(response, asked)
 
@@ -100,7 +101,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
                 raise
             return self._too_late(asked, timed_out(self._seconds))
         except BaseException as error:
-            self.following.fail_model_call(asked.stamp, models.may_cost(error))
+            self.following.fail_model_call(asked.stamp, chat_models.may_cost(error))
             raise
         return self._stamped(response, asked)
 
@@ -175,7 +176,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         following = self.following
         if self._model_of is not None:
             request = request.override(model=self._model_of(present.peek))
-        model = models.name_of(request.model)
+        model = chat_models.name_of(request.model)
         if following.budget and (why := following.budget.why_not(model)):
             following.stop(why)
             return _ending(following.present())

@@ -15,9 +15,9 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from skills.lib.agent import children, texts
-from skills.lib.agent.conversations import Conversations
 from skills.lib.agent.following import Following
-from skills.lib.agent.kept_conversation import holds_hidden
+from skills.lib.agent.kept.conversations import Conversations
+from skills.lib.agent.kept.kept_conversation import holds_hidden
 from skills.lib.agent.run_middleware import RunMiddleware
 from skills.lib.runtime.peeking import Peek
 

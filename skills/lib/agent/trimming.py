@@ -14,8 +14,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langchain_core.messages.utils import count_tokens_approximately
 
 from skills.lib.agent import prompt
+from skills.lib.agent.configuration.settings import Switches
 from skills.lib.agent.prompt import Sections, log
-from skills.lib.agent.settings import Switches
 
 # The tokens of messages. `count_tokens_approximately` of langchain_core is one, and so is a provider's own counter.
 Count = Callable[[Sequence[BaseMessage]], int]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from skills.lib import compact_json, terminal
-from skills.lib.agent.events import BEGINNING
 from skills.lib.agent.tools import outputs
+from skills.lib.agent.watching.events import BEGINNING
 from skills.lib.commands.console import exits
 from skills.lib.commands.console.options import (
     checked_text,

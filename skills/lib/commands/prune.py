@@ -10,8 +10,8 @@ import time
 import click
 
 from skills.lib import paths, status_files, terminal
-from skills.lib.agent.activity import FOLDER
-from skills.lib.agent.removal import forget
+from skills.lib.agent.kept.removal import forget
+from skills.lib.agent.watching.activity import FOLDER
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted, one_line

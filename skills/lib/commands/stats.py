@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from skills.lib import paths
-from skills.lib.agent import configuration
-from skills.lib.agent.activity import Activity, path_in
-from skills.lib.agent.costs import grouped
-from skills.lib.agent.pricing import Pricing
-from skills.lib.agent.session_stats import SessionStats
+from skills.lib.agent.configuration import lockstep_toml
+from skills.lib.agent.money.costs import grouped
+from skills.lib.agent.money.pricing import Pricing
+from skills.lib.agent.watching.activity import Activity, path_in
+from skills.lib.agent.watching.session_stats import SessionStats
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
 from skills.lib.commands.console.screen import TIMES, Cell, Screen, counted
 from skills.lib.commands.queries import runs
@@ -65,7 +65,7 @@ def _sessions(screen: Screen, records: runs.Records, skill: str | None) -> dict[
     found: dict[str, SessionStats] = {}
     if not os.path.exists(path_in(home)):
         return found
-    pricing = Pricing(configuration.load(records.project).prices)
+    pricing = Pricing(lockstep_toml.load(records.project).prices)
     try:
         with Activity(path_in(home)) as activity:
             for root in records.roots(ended=True):

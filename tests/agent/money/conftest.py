@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from skills.lib.agent import models
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.models import chat_models
 from tests.agent.scripted import Answer, ScriptedModel
 from tests.agent.sessions import honest, project
 
@@ -18,8 +18,8 @@ from tests.agent.sessions import honest, project
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of a provider."""
-    for provider in models.PROVIDERS.values():
-        for variable in (*provider.keys, *provider.urls, models.MODEL, models.BASE_URL):
+    for provider in chat_models.PROVIDERS.values():
+        for variable in (*provider.keys, *provider.urls, chat_models.MODEL, chat_models.BASE_URL):
             monkeypatch.delenv(variable, raising=False)
 
 

@@ -19,8 +19,8 @@ from langchain_core.messages import BaseMessage
 
 from skills.lib.agent import LockstepMiddleware
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.pricing import Pricing, Usage
-from skills.lib.agent.spending import Spending, Spent
+from skills.lib.agent.money.pricing import Pricing, Usage
+from skills.lib.agent.money.spending import Spending, Spent
 from skills.lib.errors import EnvironmentProblem, RefusedError
 from tests.agent.money.conftest import host, taking
 from tests.agent.scripted import Answer, ScriptedModel, in_turn
@@ -171,7 +171,7 @@ def test_an_estimate_stands_until_the_answer_or_until_nothing_is_taken(plain: Pa
 
 
 def test_a_call_without_an_answer_counts_only_if_it_may_cost(plain: Path, config: Config) -> None:
-    from skills.lib.agent.model_errors import ModelError
+    from skills.lib.agent.models.model_errors import ModelError
 
     for kind, counted in (("authentication", False), ("timeout", True)):
         agent = host(plain, ScriptedModel(answer=in_turn(ModelError("no", kind=kind)), model_name="openai:gpt-5.2"))
@@ -223,7 +223,7 @@ def test_a_skill_is_opened_so_often_an_hour(tmp_path: Path, plain: Path, config:
 def test_the_hour_slides(plain: Path, config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
     spending = Spending(str(plain))
     now = 1_000_000.0
-    monkeypatch.setattr("skills.lib.agent.spending.time.time", lambda: now)
+    monkeypatch.setattr("skills.lib.agent.money.spending.time.time", lambda: now)
     assert [spending.start(f"r{number}", "plain", 2) for number in range(3)] == [0.0, 0.0, now + 3600]
     assert spending.start("r1", "plain", 2) == 0.0  # known
     now += 3601
@@ -235,7 +235,7 @@ def test_days_and_months_end_at_midnight_utc(plain: Path, config: Config, monkey
     agent, spending = host(plain), Spending(str(plain))
     run = agent.start("plain", "tidy up")
     now = 1_796_083_200.0 - 1  # 30 November 2026, 23:59:59
-    monkeypatch.setattr("skills.lib.agent.spending.time.time", lambda: now)
+    monkeypatch.setattr("skills.lib.agent.money.spending.time.time", lambda: now)
     spending.begin("other", "openai:gpt-5.2", 1_000, None)
     assert "tokens_per_day" in agent.advance(run).reason
     now += 2
@@ -278,7 +278,7 @@ def test_the_file_is_its_owners_alone(plain: Path, config: Config) -> None:
 
 
 def test_prices_are_the_users_first_then_those_of_the_library() -> None:
-    from skills.lib.agent.configuration import Price
+    from skills.lib.agent.configuration.lockstep_toml import Price
 
     pricing = Pricing({"openai:own": Price(input=1.0, output=2.0, cached_input=0.25)})
     million = Usage(input=1_000_000, output=500_000, cached=400_000)

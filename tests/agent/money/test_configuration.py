@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skills.lib.agent.configuration import Budgets, Configuration, Price, load
+from skills.lib.agent.configuration.lockstep_toml import Budgets, Configuration, Price, load
 from skills.lib.errors import UsageError
 
 USERS = """
@@ -311,7 +311,7 @@ def test_any_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, n
 
 def test_importing_it_loads_no_framework() -> None:
     code = (
-        "import sys, skills.lib.agent.configuration\n"
+        "import sys, skills.lib.agent.configuration.lockstep_toml\n"
         "print([name for name in sys.modules if name.startswith(('langchain', 'langgraph', 'pydantic', 'yaml'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from skills.lib import paths
-from skills.lib.agent.activity import Activity, path_in
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.commands.console.app import lockstep
 from tests.agent.money.conftest import host, taking
 from tests.agent.sessions import project

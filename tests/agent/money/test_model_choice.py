@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.aliases import MODELS
-from skills.lib.agent.configuration import Configuration
-from skills.lib.agent.model_choice import ModelChoice
-from skills.lib.agent.pricing import Pricing
+from skills.lib.agent.configuration.lockstep_toml import Configuration
+from skills.lib.agent.models.aliases import MODELS
+from skills.lib.agent.models.model_choice import ModelChoice
+from skills.lib.agent.money.pricing import Pricing
 from skills.lib.errors import UsageError
 from tests.agent.sessions import project
 from tests.agent.wires.protocols import Said

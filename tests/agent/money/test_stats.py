@@ -13,9 +13,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from skills.lib import paths
-from skills.lib.agent.activity import path_in
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.failures import is_retryable, kind_of
+from skills.lib.agent.watching.activity import path_in
+from skills.lib.agent.watching.failures import is_retryable, kind_of
 from skills.lib.commands.console.app import lockstep
 from tests.agent.money.conftest import host
 from tests.agent.scripted import Answer, ScriptedModel, calling, in_turn, report

@@ -113,7 +113,7 @@ def test_the_conversation_is_cleared_where_a_step_is_entered(tmp_path: Path) -> 
     host.advance(run)
     for step in ("find-do", "find-check", "write-do", "write-check"):
         assert [message.type for message in calls_at(model, step)[0].messages] == ["system", "human"]
-    from skills.lib.agent.conversations import Conversations
+    from skills.lib.agent.kept.conversations import Conversations
 
     conversations = Conversations(host.home)
     saved = conversations.saver.get_tuple({"configurable": {"thread_id": run}})

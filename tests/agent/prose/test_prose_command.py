@@ -19,7 +19,7 @@ HALF = report(record=reported("done:a.txt", "not:", result="One of two is there.
 def run(monkeypatch: pytest.MonkeyPatch, folder: Path, model: ScriptedModel, *words: str) -> Result:
     """What the command prints with this model in place of the user's."""
     monkeypatch.setenv("LOCKSTEP_MODEL", "openai:none")
-    monkeypatch.setattr("skills.lib.agent.models.chat_model", lambda *given, **named: model)
+    monkeypatch.setattr("skills.lib.agent.models.chat_models.chat_model", lambda *given, **named: model)
     return CliRunner().invoke(
         lockstep, ["agent", "run", *words, "--project", str(folder)], prog_name="lockstep", catch_exceptions=False
     )

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 from langchain_core.messages import AIMessage, BaseMessage
 
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.commands.console.app import lockstep
 from tests.agent.prose.skills import prose, reported
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report

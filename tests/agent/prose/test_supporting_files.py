@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.prose.skill import load
+from skills.lib.agent.watching.activity import Activity, path_in
 from tests.agent.prose.skills import prose, reported
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report
 

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
-from skills.lib.agent.activity import Activity, path_in
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.results import SessionResult
 from skills.lib.agent.tools import of as tools_of
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.commands.console.app import lockstep
 from tests.agent.prose.skills import prose, reported
 from tests.agent.scripted import ScriptedModel, calling, in_turn, report

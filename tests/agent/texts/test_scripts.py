@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.configuration import Shell
+from skills.lib.agent.configuration.lockstep_toml import Shell
 from skills.lib.agent.prose import scripts
 from skills.lib.agent.prose.skill import load
 from skills.lib.agent.tools import shell

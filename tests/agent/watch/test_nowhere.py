@@ -12,7 +12,7 @@ from langchain_core.tools import BaseTool, tool
 
 from skills.lib import paths
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.configuration import Configuration, Visibility
+from skills.lib.agent.configuration.lockstep_toml import Configuration, Visibility
 from skills.lib.errors import RefusedError
 from tests.agent import sessions
 from tests.agent.scripted import Answer, calling, report

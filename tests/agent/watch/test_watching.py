@@ -16,7 +16,7 @@ from langchain_core.tools import tool
 
 from skills.lib import terminal
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.configuration import Configuration, Visibility
+from skills.lib.agent.configuration.lockstep_toml import Configuration, Visibility
 from skills.lib.commands.console.app import lockstep
 from skills.lib.errors import UsageError
 from tests.agent import sessions

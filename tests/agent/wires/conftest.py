@@ -11,7 +11,7 @@ import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from skills.lib.agent.models import Retries, chat_model
+from skills.lib.agent.models.chat_models import Retries, chat_model
 from tests.agent.wires.servers import Reply, Wire, replies, serving
 
 KEY = "sk-test-0123456789abcdef"

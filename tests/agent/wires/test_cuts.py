@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from skills.lib.agent import models
-from skills.lib.agent.models import Retries, chat_model
+from skills.lib.agent.models import chat_models
+from skills.lib.agent.models.chat_models import Retries, chat_model
 from tests.agent.wires.conftest import Clock
 from tests.agent.wires.protocols import Said, encoded
 from tests.agent.wires.servers import Asked, Cut, Half, Reply, serving
@@ -39,8 +39,10 @@ def test_an_answer_that_ends_at_any_byte(
         return ending(SAID, (at[0] + 0.5) / size) if len(asked) == 1 else SAID
 
     if protocol == "responses":
-        openai = models.PROVIDERS["openai"]
-        monkeypatch.setitem(models.PROVIDERS, "openai", models.Provider(openai.keys, openai.urls, "127.0.0.1"))
+        openai = chat_models.PROVIDERS["openai"]
+        monkeypatch.setitem(
+            chat_models.PROVIDERS, "openai", chat_models.Provider(openai.keys, openai.urls, "127.0.0.1")
+        )
     with serving(protocol, script) as wire:
         clock = Clock()
         name = {"openai": "openai:x", "responses": "openai:gpt-6-x", "anthropic": "anthropic:x"}[protocol]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib.agent.models import ModelError
+from skills.lib.agent.models.chat_models import ModelError
 from tests.agent.wires.conftest import KEY, MODES, Clock, Mode, Provider
 from tests.agent.wires.protocols import Said
 from tests.agent.wires.servers import Cut, Erring, Half, Hang, Raw, Reply, Reset, Status, Trickle
@@ -185,7 +185,7 @@ def test_an_error_in_place_of_an_answer_is_told(provider: Callable[..., Provider
 
 
 def test_an_endless_answer_is_stopped(provider: Callable[..., Provider], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skills.lib.agent.answers.LARGEST", 1000)
+    monkeypatch.setattr("skills.lib.agent.models.answers.LARGEST", 1000)
     it = provider(Said("x" * 5000))
     with pytest.raises(ModelError, match=r"no answer of its protocol \(more than 1,000 characters\)"):
         it.messages()
@@ -217,7 +217,7 @@ def test_a_cancelled_session_asks_nothing(provider: Callable[..., Provider]) -> 
 
 
 def test_a_provider_that_is_not_there_is_asked_again(mode: Mode) -> None:
-    from skills.lib.agent.models import Retries, chat_model
+    from skills.lib.agent.models.chat_models import Retries, chat_model
 
     clock = Clock()
     retries = Retries(tries=2, clock=clock, sleep=clock.sleep)

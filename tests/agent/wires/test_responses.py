@@ -8,8 +8,8 @@ from contextlib import ExitStack
 import pytest
 from langchain_core.messages import AIMessage, ToolMessage
 
-from skills.lib.agent import models
-from skills.lib.agent.models import ModelError
+from skills.lib.agent.models import chat_models
+from skills.lib.agent.models.chat_models import ModelError
 from tests.agent.wires.conftest import Clock, Mode, Provider
 from tests.agent.wires.protocols import Said
 from tests.agent.wires.servers import Erring, Reply, Status, replies, serving
@@ -27,8 +27,8 @@ Start = Callable[..., Provider]
 @pytest.fixture(params=[False, True], ids=["plain", "streamed"])
 def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     """Starts OpenAI itself, as far as the session knows, with these replies."""
-    openai = models.PROVIDERS["openai"]
-    monkeypatch.setitem(models.PROVIDERS, "openai", models.Provider(openai.keys, openai.urls, "127.0.0.1"))
+    openai = chat_models.PROVIDERS["openai"]
+    monkeypatch.setitem(chat_models.PROVIDERS, "openai", chat_models.Provider(openai.keys, openai.urls, "127.0.0.1"))
     with ExitStack() as stack:
 
         def started(*given: Reply) -> Provider:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.models import Retries, chat_model
+from skills.lib.agent.models.chat_models import Retries, chat_model
 from skills.lib.agent.results import SessionResult
 from skills.lib.ledger import Ledger
 from tests.agent.wires.conftest import KEY, MODES, Clock, Mode

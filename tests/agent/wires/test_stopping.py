@@ -16,7 +16,7 @@ from langchain.agents import create_agent
 
 from skills.lib.agent import LockstepMiddleware
 from skills.lib.agent.agent import Agent
-from skills.lib.agent.models import chat_model
+from skills.lib.agent.models.chat_models import chat_model
 from skills.lib.errors import RefusedError
 from tests.agent.wires.servers import Asked, Hang, Reply, Wire, serving
 from tests.agent.wires.walking import STEPS, reporting, step_of

@@ -9,7 +9,7 @@ import os
 from contextlib import contextmanager
 
 from skills.lib import compact_json, files, paths
-from skills.lib.agent import own_file
+from skills.lib.agent.kept import own_file
 from skills.lib.agent.planning import memory
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model.texts import shortened

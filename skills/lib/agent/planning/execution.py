@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skills.lib.agent.activity import Activity
     from skills.lib.agent.planning.planner import Host
+    from skills.lib.agent.watching.activity import Activity
     from skills.lib.model.run import Run
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from skills.lib.agent.calls import Stamp
-from skills.lib.agent.kept_conversation import STAMP
+from skills.lib.agent.kept.kept_conversation import STAMP
 from skills.lib.agent.planning.following import ExecutionFollowing
 from skills.lib.agent.run_middleware import RunMiddleware
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any, Protocol
 
-    from skills.lib.agent.activity import Activity
+    from skills.lib.agent.watching.activity import Activity
     from skills.lib.model.run import Run
     from skills.lib.skillfile import SkillFolder
 

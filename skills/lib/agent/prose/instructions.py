@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.agent.configuration import Shell
+    from skills.lib.agent.configuration.lockstep_toml import Shell
     from skills.lib.agent.prose.injection import Printed
     from skills.lib.agent.prose.skill import ProseSkill
 

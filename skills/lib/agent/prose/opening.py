@@ -7,10 +7,10 @@ import sys
 from typing import TYPE_CHECKING
 
 from skills.lib import compact_json
+from skills.lib.agent.configuration.settings import SIMPLE
 from skills.lib.agent.prose import agent_types
 from skills.lib.agent.prose import skill as skills_in_prose
 from skills.lib.agent.prose import workflow as workflows
-from skills.lib.agent.settings import SIMPLE
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.hosts import skills
 from skills.lib.model.texts import VALUE_LIMIT

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skills.lib.agent.configuration.settings import SIMPLE, Settings
 from skills.lib.agent.prose import substitution
 from skills.lib.agent.prose import workflow as workflows
 from skills.lib.agent.prose.settable import FIELDS
 from skills.lib.agent.prose.skill import FORK
 from skills.lib.agent.prose.workflow import WORK
-from skills.lib.agent.settings import SIMPLE, Settings
 from skills.lib.model.texts import counted
 from skills.lib.runtime import objectives
 

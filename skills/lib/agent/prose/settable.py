@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.lib.agent.configured_keys import seconds
-from skills.lib.agent.settings import MODES
+from skills.lib.agent.configuration.configured_keys import seconds
+from skills.lib.agent.configuration.settings import MODES
 from skills.lib.errors import UsageError
 
 if TYPE_CHECKING:

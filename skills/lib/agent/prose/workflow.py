@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.agent.configuration.settings import SIMPLE
 from skills.lib.agent.prose.skill import FORK
-from skills.lib.agent.settings import SIMPLE
 from skills.lib.guard.offering import Offer
 from skills.lib.model.as_data import NAME
 from skills.lib.model.requirements import Arg, Field

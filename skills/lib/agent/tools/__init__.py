@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from langchain_core.tools import BaseTool
 
-    from skills.lib.agent.configuration import Shell
+    from skills.lib.agent.configuration.lockstep_toml import Shell
 
 __all__ = ["Result", "Tool", "essential_tools", "essentials_of", "of", "project_tools"]
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skills.lib.agent.configuration import Shell
+    from skills.lib.agent.configuration.lockstep_toml import Shell
     from skills.lib.agent.tools.tool import Tool
 
 

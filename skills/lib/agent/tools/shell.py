@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from skills.lib.agent.configuration import Shell
+    from skills.lib.agent.configuration.lockstep_toml import Shell
     from skills.lib.agent.tools.workspace import Workspace
 
 # Of each stream so many bytes are kept. Each program has so many seconds of a processor and bytes of memory; so many

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from skills.lib import paths
-from skills.lib.agent import configuration, costs
-from skills.lib.agent.activity import Activity, path_in
-from skills.lib.agent.budgeting import dollars
-from skills.lib.agent.pricing import Pricing
+from skills.lib.agent.configuration import lockstep_toml
+from skills.lib.agent.money import costs
+from skills.lib.agent.money.budgeting import dollars
+from skills.lib.agent.money.pricing import Pricing
+from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.commands.console.options import complete_run, examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import runs
 from skills.lib.errors import UsageError
 
 if TYPE_CHECKING:
-    from skills.lib.agent.costs import Call, Sum
+    from skills.lib.agent.money.costs import Call, Sum
 
 _AGO = re.compile(r"([0-9]+(?:\.[0-9]+)?)([hd])", re.ASCII)
 _SECONDS = {"h": 3600.0, "d": 86_400.0}
@@ -73,7 +74,7 @@ def _calls(project: str, run_id: str | None, skill: str | None, since: float) ->
     records = runs.require_records(project) if run_id else runs.open_records(project)
     if records is None:
         return []
-    pricing = Pricing(configuration.load(project).prices)
+    pricing = Pricing(lockstep_toml.load(project).prices)
     roots = [records.run(run_id)] if run_id else [run for run in records.roots(True) if runs.is_of(run, skill)]
     found: list[Call] = []
     with Activity(path_in(paths.home(project))) as activity:
@@ -110,7 +111,7 @@ def _say_what_is_missing(screen: Screen, found: list[Call], total: Sum) -> None:
     """Say of which calls the figures are no full ones, and what can be done."""
     unpriced = sorted({call.model for call in found if call.usage is not None and call.usd is None})
     for model in unpriced:
-        screen.say(f'The price of {model} is not known: set [agent.prices."{model}"] in {configuration.user_file()}.')
+        screen.say(f'The price of {model} is not known: set [agent.prices."{model}"] in {lockstep_toml.user_file()}.')
     if total.unanswered:
         screen.say(f"{counted(total.unanswered, 'call')} got no answer: what that took is not known.")
     if total.estimated:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from skills.lib.agent.events import Event
+    from skills.lib.agent.watching.events import Event
 
 SUMMARY, FULL = "SUMMARY", "FULL"
 # What is before a line, with what is there if the terminal has no more than ASCII, and the style of the line.

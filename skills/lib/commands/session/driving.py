@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skills.lib.agent.events import Event
     from skills.lib.agent.results import SessionResult
+    from skills.lib.agent.watching.events import Event
     from skills.lib.commands.session.display import Display
 
 # The exit codes of a session that left its run at a question, and of one that ended before its run was done.

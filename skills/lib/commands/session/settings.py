@@ -7,7 +7,8 @@ import os
 import click
 
 from skills.lib import compact_json
-from skills.lib.agent import configuration, models
+from skills.lib.agent.configuration import lockstep_toml
+from skills.lib.agent.models import chat_models
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, one_line
 
@@ -24,7 +25,7 @@ from skills.lib.commands.console.screen import Screen, one_line
 @click.pass_obj
 def settings(screen: Screen, as_json: bool, project: str) -> None:
     """Show the settings of sessions in this project: the user's lockstep.toml, narrowed by the project's."""
-    in_force = configuration.load(project).in_force
+    in_force = lockstep_toml.load(project).in_force
     if as_json:
         screen.json(
             [
@@ -35,8 +36,8 @@ def settings(screen: Screen, as_json: bool, project: str) -> None:
         return
     rows = [[one.path, _shown(one.value), one.place] for one in in_force]
     screen.table(("SETTING", "VALUE", "FROM"), rows)
-    if model := os.environ.get(models.MODEL, "").strip():
-        screen.say(f"{models.MODEL} is set, and holds before agent.model: {one_line(model)}")
+    if model := os.environ.get(chat_models.MODEL, "").strip():
+        screen.say(f"{chat_models.MODEL} is set, and holds before agent.model: {one_line(model)}")
     for one in in_force:
         if one.unheeded:
             screen.say(f"{one.unheeded} changes nothing: a project can only narrow {one.path}.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skills.lib import terminal
-from skills.lib.agent.configured_keys import ROLES
-from skills.lib.agent.events import BEGINNING
+from skills.lib.agent.configuration.configured_keys import ROLES
+from skills.lib.agent.watching.events import BEGINNING
 from skills.lib.commands.answer import answer as recorded
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.outputs.chat_generation import merge_chat_generation_chunks
 
-from skills.lib.agent.model_errors import NoAnswer
+from skills.lib.agent.models.model_errors import NoAnswer
 
 # No model writes so much: what does is no answer, and would fill the disk.
 LARGEST = 10_000_000

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skills.lib.agent.configured_keys import ANY, KEYS, TOOL_TYPES, USER, Key
-from skills.lib.agent.settings import Settings
-from skills.lib.agent.toml_file import TomlFile
+from skills.lib.agent.configuration.configured_keys import ANY, KEYS, TOOL_TYPES, USER, Key
+from skills.lib.agent.configuration.settings import Settings
+from skills.lib.agent.configuration.toml_file import TomlFile
 from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.field_checks import EMPTY
 from skills.lib.record import Record

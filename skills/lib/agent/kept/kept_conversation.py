@@ -10,8 +10,8 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ToolMess
 from langgraph.types import Command
 
 from skills.lib.agent.calls import Stamp
-from skills.lib.agent.concealment import PLACEHOLDER, Concealment
 from skills.lib.agent.redaction import has_mark
+from skills.lib.agent.watching.concealment import PLACEHOLDER, Concealment
 from skills.lib.guard.offering import ESSENTIAL
 from skills.lib.runtime.reporting import REPORT
 

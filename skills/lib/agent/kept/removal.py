@@ -8,7 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from skills.lib import files
-from skills.lib.agent.activity import FILE, FOLDER, Activity
+from skills.lib.agent.watching.activity import FILE, FOLDER, Activity
 from skills.lib.errors import LedgerError
 
 if TYPE_CHECKING:

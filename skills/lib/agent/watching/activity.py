@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING
 
 from skills.lib import compact_json
-from skills.lib.agent import own_file
+from skills.lib.agent.kept import own_file
 from skills.lib.errors import LedgerError, UsageError
 from skills.lib.ledger import creation
 from skills.lib.record import Record

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.agent.model_errors import KINDS
+from skills.lib.agent.models.model_errors import KINDS
 from skills.lib.guard.offering import ESSENTIAL, SHELL
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
-    from skills.lib.agent.activity import Row
+    from skills.lib.agent.watching.activity import Row
 
 # The kinds of failures by what a result says, the first that is found; a retryable one may pass by itself.
 _SAID = {

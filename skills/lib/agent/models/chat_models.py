@@ -15,15 +15,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from skills.lib.agent.model_errors import Failure, ModelError, masked
-from skills.lib.agent.retries import Retries
+from skills.lib.agent.models.model_errors import Failure, ModelError, masked
+from skills.lib.agent.models.retries import Retries
 from skills.lib.errors import EnvironmentProblem, UsageError, did_you_mean, nearest
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from skills.lib.agent.retrying_model import RetryingModel
+    from skills.lib.agent.models.retrying_model import RetryingModel
 
 __all__ = [
     "ModelError",
@@ -98,7 +98,7 @@ def chat_model(
 
 def cancellable(model: BaseChatModel, is_cancelled: Callable[[], bool]) -> BaseChatModel:
     """The same model, which waits for nothing any more once the session was cancelled; another's model as it is."""
-    from skills.lib.agent.retrying_model import RetryingModel
+    from skills.lib.agent.models.retrying_model import RetryingModel
 
     if not isinstance(model, RetryingModel):
         return model
@@ -215,7 +215,7 @@ def _of_langchain(provider: str, name: str, url: str, timeout: float, retries: R
 def _retrying(
     inner: BaseChatModel, name: str, variable: str, timeout: float, retries: Retries, secrets: tuple[str, ...]
 ) -> RetryingModel:
-    from skills.lib.agent.retrying_model import RetryingModel
+    from skills.lib.agent.models.retrying_model import RetryingModel
 
     kept = tuple(secret for secret in secrets if secret not in ("", _NO_KEY))
     return RetryingModel(

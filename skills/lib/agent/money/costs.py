@@ -6,11 +6,11 @@ import datetime
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from skills.lib.agent.pricing import Pricing, Usage
+from skills.lib.agent.money.pricing import Pricing, Usage
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
-    from skills.lib.agent.activity import Activity, Row
+    from skills.lib.agent.watching.activity import Activity, Row
 
 
 class Call(Record):

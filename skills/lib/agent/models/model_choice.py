@@ -6,8 +6,9 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from skills.lib.agent import aliases, configuration, models
-from skills.lib.agent.configured_keys import ALIASES
+from skills.lib.agent.configuration import lockstep_toml
+from skills.lib.agent.configuration.configured_keys import ALIASES
+from skills.lib.agent.models import aliases, chat_models
 from skills.lib.agent.runs import log
 from skills.lib.errors import UsageError
 from skills.lib.model.types import Dispatch
@@ -16,7 +17,7 @@ from skills.lib.skillfile import SkillFileError, load_skill
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from skills.lib.agent.configuration import Configuration
+    from skills.lib.agent.configuration.lockstep_toml import Configuration
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
 
@@ -42,7 +43,7 @@ class ModelChoice:
         Raises UsageError if the command or the user names an alias that stands for no model.
         """
         if self._given is not None and not isinstance(self._given, str):
-            return models.name_of(self._given)
+            return chat_models.name_of(self._given)
         default = self._default()
         named = self._given or next((name for name in wanted if name.strip()), "") or default
         if not named:
@@ -58,13 +59,13 @@ class ModelChoice:
     def model(self, *wanted: str) -> BaseChatModel:
         """The chat model of ``name``."""
         if self._given is not None and not isinstance(self._given, str):
-            return models.chat_model(self._given)
+            return chat_models.chat_model(self._given)
         name = self.name(*wanted)
         with self._lock:
             if name not in self._made:
                 is_own = aliases.provider_of(name) == aliases.provider_of(self._default() or name)
                 url = self._base_url if is_own or self._given else ""
-                self._made[name] = models.chat_model(name, url)
+                self._made[name] = chat_models.chat_model(name, url)
             return self._made[name]
 
     def names(self, workflow: Workflow, skill: str) -> list[str]:
@@ -79,16 +80,16 @@ class ModelChoice:
 
     def _default(self) -> str:
         """The model of calls for which nothing else names one; "" if none is set."""
-        named = os.environ.get(models.MODEL, "").strip() or self._configuration.model
+        named = os.environ.get(chat_models.MODEL, "").strip() or self._configuration.model
         if not aliases.is_alias(named):
             return named
         return self._of_alias(named, "") or self._none(named, "")
 
     def _of_alias(self, alias: str, default: str) -> str:
         """The model of an alias: the user's own, else that of the provider, unless an endpoint has its own models."""
-        provider = aliases.provider_of(default) or models.provider_with_key()
+        provider = aliases.provider_of(default) or chat_models.provider_with_key()
         return aliases.of_alias(
-            alias, self._configuration.models, "" if models.is_own_endpoint(provider, self._base_url) else provider
+            alias, self._configuration.models, "" if chat_models.is_own_endpoint(provider, self._base_url) else provider
         )
 
     def _with_provider(self, named: str, default: str) -> str:
@@ -96,15 +97,15 @@ class ModelChoice:
         if ":" in named or named == self._given or not default:
             return named
         provider = aliases.provider_of(default)
-        return f"{provider}:{named}" if models.probable_provider(named) == provider else ""
+        return f"{provider}:{named}" if chat_models.probable_provider(named) == provider else ""
 
     def _none(self, alias: str, default: str) -> str:
         """Raise UsageError for an alias that stands for no model."""
-        provider = aliases.provider_of(default) or models.provider_with_key()
+        provider = aliases.provider_of(default) or chat_models.provider_with_key()
         raise UsageError(
             f"{alias} stands for no model of {provider or 'a provider: no key of one is set'}",
             valid=f"{', '.join(ALIASES[:3])} of {', '.join(aliases.MODELS)}; or provider:name",
-            remedy=f'set [agent.models] {alias.lower()} = "provider:name" in {configuration.user_file()}',
+            remedy=f'set [agent.models] {alias.lower()} = "provider:name" in {lockstep_toml.user_file()}',
         )
 
 

@@ -12,12 +12,12 @@ import time
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.agent import wording
-from skills.lib.agent.activity import Row
-from skills.lib.agent.configured_keys import LEVELS
-from skills.lib.agent.progress import Progress
-from skills.lib.agent.visibility import FULL, HIDDEN, SUMMARY
-from skills.lib.agent.wording import Counts
+from skills.lib.agent.configuration.configured_keys import LEVELS
+from skills.lib.agent.watching import wording
+from skills.lib.agent.watching.activity import Row
+from skills.lib.agent.watching.progress import Progress
+from skills.lib.agent.watching.visibility import FULL, HIDDEN, SUMMARY
+from skills.lib.agent.watching.wording import Counts
 from skills.lib.clean_text import clean
 from skills.lib.errors import UsageError
 from skills.lib.ledger import history
@@ -25,7 +25,7 @@ from skills.lib.model.run import ENDED
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
-    from skills.lib.agent.activity import Activity
+    from skills.lib.agent.watching.activity import Activity
     from skills.lib.ledger import Ledger
 
     Place = tuple[int, int]

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.agent import costs, failures
-from skills.lib.agent.costs import Sum
+from skills.lib.agent.money import costs
+from skills.lib.agent.money.costs import Sum
+from skills.lib.agent.watching import failures
 from skills.lib.model.run import FINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.agent.activity import Activity
-    from skills.lib.agent.costs import Call
-    from skills.lib.agent.pricing import Pricing
+    from skills.lib.agent.money.costs import Call
+    from skills.lib.agent.money.pricing import Pricing
+    from skills.lib.agent.watching.activity import Activity
     from skills.lib.model.run import Run
 
 # The statuses that are no success.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from skills.lib.agent.activity import Row
+    from skills.lib.agent.watching.activity import Row
     from skills.lib.ledger.history import Event
 
     # Of a workflow's steps, by its fingerprint: the id and the title of each, in order.

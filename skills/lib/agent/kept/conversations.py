@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from skills.lib.agent import own_file
+from skills.lib.agent.kept import own_file
 from skills.lib.errors import LedgerError
 
 FILE = "checkpoints.db"

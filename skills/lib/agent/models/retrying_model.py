@@ -15,9 +15,9 @@ from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import RunnableBinding
 from pydantic import Field
 
-from skills.lib.agent import answers
-from skills.lib.agent.model_errors import Failure, NoAnswer
-from skills.lib.agent.retries import NOTICED, Attempts, Retries
+from skills.lib.agent.models import answers
+from skills.lib.agent.models.model_errors import Failure, NoAnswer
+from skills.lib.agent.models.retries import NOTICED, Attempts, Retries
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skills.lib.agent.configured_keys import ALIASES
+from skills.lib.agent.configuration.configured_keys import ALIASES
 
 # A small and cheap model of the provider, a balanced one, and a powerful one.
 MODELS = {

@@ -9,11 +9,11 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from skills.lib.agent.aliases import provider_of
+from skills.lib.agent.models.aliases import provider_of
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
-    from skills.lib.agent.configuration import Price
+    from skills.lib.agent.configuration.lockstep_toml import Price
 
 # The providers that genai-prices calls otherwise than LangChain.
 _PROVIDERS = {

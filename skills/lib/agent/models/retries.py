@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable
 
-from skills.lib.agent.model_errors import Failure
+from skills.lib.agent.models.model_errors import Failure
 from skills.lib.field_checks import check_count
 from skills.lib.record import Record
 

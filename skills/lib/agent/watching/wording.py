@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.agent.activity import Row
-    from skills.lib.agent.progress import Progress
+    from skills.lib.agent.watching.activity import Row
+    from skills.lib.agent.watching.progress import Progress
     from skills.lib.ledger.history import Event
 
 # What sessions note for themselves.

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.agent.configuration import DEFAULT, user_file
-from skills.lib.agent.pricing import Pricing, Usage
+from skills.lib.agent.configuration.lockstep_toml import DEFAULT, user_file
+from skills.lib.agent.money.pricing import Pricing, Usage
+from skills.lib.agent.money.spending import Spending, Spent
 from skills.lib.agent.runs import log
-from skills.lib.agent.spending import Spending, Spent
 from skills.lib.errors import EnvironmentProblem, RefusedError
 from skills.lib.model.texts import counted
 
 if TYPE_CHECKING:
-    from skills.lib.agent.configuration import Budgets, Configuration
+    from skills.lib.agent.configuration.lockstep_toml import Budgets, Configuration
 
 # From this share of a budget on it is warned of.
 WARNED = 0.8

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from skills.lib.agent.configuration import Visibility
-from skills.lib.agent.configured_keys import LEVELS, ROLES
+from skills.lib.agent.configuration.configured_keys import LEVELS, ROLES
+from skills.lib.agent.configuration.lockstep_toml import Visibility
 from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.field_checks import EMPTY
 from skills.lib.guard.offering import ESSENTIAL, SHELL, canonical

@@ -11,7 +11,7 @@ import os
 from skills.lib import compact_json, files
 from skills.lib.agent.calls import plain
 from skills.lib.agent.redaction import Redactor, has_mark, marks
-from skills.lib.agent.visibility import HIDDEN, SUMMARY, Levels
+from skills.lib.agent.watching.visibility import HIDDEN, SUMMARY, Levels
 from skills.lib.guard.offering import SHELL, canonical
 from skills.lib.record import Record
 

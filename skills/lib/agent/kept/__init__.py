@@ -1,0 +1,1 @@
+"""The files that a session keeps beside the ledger."""

@@ -1,0 +1,1 @@
+"""Chat models of all providers: chosen, asked again, and their answers made sound."""

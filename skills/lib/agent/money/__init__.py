@@ -1,0 +1,1 @@
+"""What sessions cost, and the budgets that hold them."""
