@@ -22,7 +22,7 @@ from skills.lib.agent.watching.concealment import Concealment
 from skills.lib.agent.watching.visibility import SUMMARY, Levels
 from skills.lib.errors import LockstepError, RefusedError, UsageError
 from skills.lib.guard.offering import ESSENTIAL
-from skills.lib.ledger import Ledger, keyed_id
+from skills.lib.ledger import Ledger
 from skills.lib.model.run import ENDED, Request
 from skills.lib.record import Record
 from skills.lib.runtime.reporting import REPORT
@@ -32,14 +32,12 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from skills.lib.agent.following import Following
-    from skills.lib.agent.prose.skill import ProseSkill
+    from skills.lib.agent.models.model_choice import ModelChoice
+    from skills.lib.agent.opener import Opener
     from skills.lib.agent.watching.events import Event
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek
     from skills.lib.runtime.runner import Runner
-
-# How often the same task may have been begun anew in one project.
-_MOST = 10_000
 
 
 class Agent:
@@ -94,100 +92,15 @@ class Agent:
         the first text that the skill requires and ``parameters`` does not have. Raises UsageError or RefusedError if
         the skill cannot be opened so.
         """
-        from skills.lib.agent.prose import opening  # few programs open runs
-
-        self.require_no_secrets("the task", request, parameters)
-        prose = opening.found(self.project, skill)
-        if prose is not None:
-            return self._start_prose(prose, request, dict(parameters or {}), new)
-        runner, workflow = runs.opener(self.project, skill)
-        try:
-            runs.check_tools(workflow, self._tool_names(), self._names, self.settings.undeclared)
-            given = runs.parameters(workflow, request, dict(parameters or {}))
-            key = self._key(workflow.name, request, given, new)
-            self.admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
-            return self._opened(runner, workflow, given, key, request)
-        finally:
-            runner.close()
-
-    def _start_prose(self, skill: ProseSkill, request: str, given: dict[str, Any], new: bool) -> str:
-        """Open a run of a skill without a graph; what its text injects is injected once, for the run that is opened."""
-        from skills.lib.agent.prose import instructions, opening, scripts
-
-        if given:
-            raise UsageError(
-                f"{skill.name} has no graph, so no parameter {', '.join(given)}",
-                remedy="say it in the words of the task",
-            )
-        key = self._key(skill.folder, request, {}, new)
-        if known := runs.of_key(self.project, key):
-            return known.id
-        agent = opening.agent_of(skill, self.project)
-        workflow = opening.workflow(skill, agent)
-        for note in (*skill.notes, *scripts.faults(skill, self.project)):
-            runs.log.warning("%s: %s", skill.name, note)
-        work = opening.work(skill, agent)
-        runs.check_tools(work, self._tool_names(), self._names, self.settings.undeclared)
-        self.admit(workflow, key, skill.folder)
-        with self.activity() as activity:
-            run = keyed_id(key)
-            text = instructions.prepared(
-                skill,
-                request,
-                self.project,
-                run,
-                trusted=self.configuration.injection,
-                configured=self.configuration.shell,
-                redact=self._redactor.text,
-                note=lambda kind, data: activity.note(run, 0, 0, kind, data),
-            )
-        runner = opening.runner(self.project)
-        try:
-            parameters = opening.parameters(skill, agent, request, self.project, text)
-            return self._opened(runner, workflow, parameters, key, request)
-        finally:
-            runner.close()
-
-    def _opened(
-        self,
-        runner: Runner,
-        workflow: Workflow,
-        given: Mapping[str, Any],
-        key: str,
-        request: str,
-    ) -> str:
-        """The id of the run that was opened, or that the key opened before."""
-        response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
-        if response.exit_code or response.run is None:
-            why = response.refusal.why if response.refusal else "the run was not opened"
-            faults = [
-                f"{name}: {fault}" for name, fault in (response.refusal.faults if response.refusal else {}).items()
-            ]
-            raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
-        run = response.run.id
-        with self.activity() as activity:
-            if not activity.count(run, kind="task"):
-                activity.note(run, 0, 0, "task", {"text": request, "skill": workflow.name})
-        return run
+        return self._opener().start(skill, request, dict(parameters or {}), new)
 
     def require_model(self, skill: str = "") -> None:
         """Raise UsageError or EnvironmentProblem if there is no model for a skill, or for one that names none."""
-        from skills.lib.agent.models.model_choice import ModelChoice, of_skill
-        from skills.lib.agent.prose import opening
-
-        found = opening.folder_of(self.project, skill) if skill else None
-        choice = ModelChoice(self._model, self._base_url, self.configuration)
-        choice.model(of_skill(str(found.path)) if found else "")
+        self._opener().require_model(skill)
 
     def admit(self, workflow: Workflow, key: str, folder: str) -> None:
         """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
-        from skills.lib.agent.models.model_choice import ModelChoice, of_skill
-        from skills.lib.agent.money import budgeting
-
-        if runs.of_key(self.project, key) is None:
-            choice = ModelChoice(self._model, self._base_url, self.configuration)
-            budgeting.require_priced(self.configuration, choice.names(workflow, of_skill(folder)))
-            budgeting.require_start(self.configuration, self.home, keyed_id(key), workflow.name)
+        self._opener().admit(workflow, key, folder)
 
     def advance(self, run: str) -> SessionResult:
         """Follow a run until it ends, waits for a person, or the session stops; the same call goes on after a crash.
@@ -288,10 +201,9 @@ class Agent:
     @contextmanager
     def _session(self) -> Iterator[Callable[[str], SessionResult]]:
         """What follows one run, with all that its sub-agents' sessions share."""
-        from skills.lib.agent.kept.conversations import Conversations
-        from skills.lib.agent.models.model_choice import ModelChoice  # of the extra
+        from skills.lib.agent.kept.conversations import Conversations  # of the extra
 
-        choice = ModelChoice(self._model, self._base_url, self.configuration)
+        choice = self._choice()
         conversations = Conversations(self.home)
         try:
             with self.activity() as activity:
@@ -299,6 +211,26 @@ class Agent:
                 yield lambda run: self._followed(run, shared, self.settings)
         finally:
             conversations.close()
+
+    def _opener(self) -> Opener:
+        """What opens runs of the project."""
+        from skills.lib.agent.opener import Opener  # few programs open runs
+
+        return Opener(
+            self.project,
+            self.configuration,
+            self._choice(),
+            self._tool_names,
+            self._names,
+            self.settings.undeclared,
+            self._redactor.text,
+        )
+
+    def _choice(self) -> ModelChoice:
+        """The models of the agent's sessions."""
+        from skills.lib.agent.models.model_choice import ModelChoice  # of the extra
+
+        return ModelChoice(self._model, self._base_url, self.configuration)
 
     def _tool_names(self) -> list[str]:
         """The names of the tools that every session has."""
@@ -439,24 +371,6 @@ class Agent:
         except LockstepError:
             return []
         return [] if any(part.writes for part in parts) else [part.argv for part in parts]
-
-    def _was_told(self, run: str) -> bool:
-        """True if an end was told to somebody: a session that was killed at its end told nobody of it."""
-        with self.activity() as activity:
-            return bool(activity.count(run, kind="told"))
-
-    def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
-        """The key of the run that this task goes on with, the newest of several; of a new one if there is none."""
-        digest = compact_json.digest([self.project, workflow, request, dict(parameters)])
-        latest = ""
-        for number in range(1, _MOST):
-            key = f"agent {digest} {number}"
-            run = runs.of_key(self.project, key)
-            if run is None:
-                return latest or key
-            if not (new or (run.ended and self._was_told(run.id))):
-                latest = key
-        raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
 
 
 def _check_names(names: Sequence[str]) -> None:

@@ -23,8 +23,8 @@ from skills.lib.agent.kept.kept_conversation import STAMP, KeptConversation
 from skills.lib.agent.models import chat_models
 from skills.lib.agent.money.pricing import Usage
 from skills.lib.agent.prose.rules import LAST
+from skills.lib.agent.tool_calls import Place, ended_by, ended_by_error, ends_by_itself
 from skills.lib.agent.watching.concealment import NOT_KEPT
-from skills.lib.errors import LockstepError
 from skills.lib.record import Record
 from skills.lib.runtime import reporting
 from skills.lib.runtime.peeking import Peek
@@ -32,8 +32,6 @@ from skills.lib.runtime.reporting import REPORT
 
 # Under which names LangChain says how many tokens went into a provider's cache.
 _WRITTEN = ("cache_creation", "ephemeral_5m_input_tokens", "ephemeral_1h_input_tokens")
-# What the libraries of networks call a failure that may pass, beside the errors of Python itself.
-_PASSING = frozenset(("TransportError", "Timeout", "RequestError", "NetworkError", "ConnectError"))
 # Where a message carries what a session says in place of a model.
 ENDS = "lockstep_ends"
 # How much longer a tool is waited for that ends by itself what it runs, in seconds.
@@ -108,7 +106,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        place = _Place(request, self._conversation)
+        place = Place(request, self._conversation)
         if told := self._begun(place, request):
             return self._conversation.kept_result(place.answered(told), place.tool, place.arguments)
         try:
@@ -121,7 +119,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
-        place = _Place(request, self._conversation)
+        place = Place(request, self._conversation)
         if told := await asyncio.to_thread(self._begun, place, request):  # a report may check commands
             return self._conversation.kept_result(place.answered(told), place.tool, place.arguments)
         try:
@@ -145,7 +143,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def _bounded(self, request: ToolCallRequest) -> ToolCallRequest:
         """The call of a tool that can end what it runs, with no more time than an iteration has."""
-        if not self._seconds or request.tool is None or not _ends_by_itself(request.tool):
+        if not self._seconds or request.tool is None or not ends_by_itself(request.tool):
             return request
         call = request.tool_call
         most = max(1, math.ceil(self._seconds))
@@ -225,7 +223,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
                 self.following.end_model_call(asked.stamp, text, asked.model, usage or estimate, usage is None)
         return response
 
-    def _begun(self, place: _Place, request: ToolCallRequest) -> Ended | None:
+    def _begun(self, place: Place, request: ToolCallRequest) -> Ended | None:
         """What a call comes to that is not carried out by its tool; None if it is."""
         if place.tool == REPORT:
             return self.following.report(place.arguments, place.stamp, place.alone)
@@ -236,20 +234,20 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         reads = bool((request.tool.metadata or {}).get("reads"))
         return self.following.begin_call(place.tool, place.arguments, place.key, place.stamp, reads)
 
-    def _failed(self, place: _Place, error: BaseException) -> ToolMessage:
+    def _failed(self, place: Place, error: BaseException) -> ToolMessage:
         """What a tool that raised says to the model; raises the error if it belongs to the graph."""
         if isinstance(error, GraphInterrupt) and not self.is_embedded:
             error = RuntimeError("it asks by an interrupt of LangGraph, which nobody answers here")
         if isinstance(error, GraphBubbleUp):
             self.following.suspend_call(place.tool, place.key)
             raise error
-        return place.answered(_failed(error))
+        return place.answered(ended_by_error(error))
 
     def _ended(
-        self, place: _Place, request: ToolCallRequest, result: ToolMessage | Command[Any]
+        self, place: Place, request: ToolCallRequest, result: ToolMessage | Command[Any]
     ) -> ToolMessage | Command[Any]:
         """The result of a tool, noted; a command to the graph is passed on as it is."""
-        ended = self.following.end_call(place.tool, place.arguments, place.key, _ended(result))
+        ended = self.following.end_call(place.tool, place.arguments, place.key, ended_by(result))
         if ended.ok and request.tool is not None and (request.tool.metadata or {}).get("ends"):
             self.following.stop(ended.text.strip())
         if isinstance(result, Command):
@@ -268,49 +266,6 @@ class _Asked(Record):
     tokens: int
 
 
-class _Place:
-    """Where a call of a tool stands: the message that asked for it, its stamp, and its place among the calls of it.
-
-    ``arguments`` are those that the model gave, unless ``is_known`` is False.
-    """
-
-    def __init__(self, request: ToolCallRequest, conversation: KeptConversation) -> None:
-        call = request.tool_call
-        self.tool, self.arguments, self.id = call["name"], dict(call["args"] or {}), call["id"] or ""
-        messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else []
-        answer = next((one for one in reversed(messages) if isinstance(one, AIMessage)), None)
-        calls = list(answer.tool_calls) if answer else [call]
-        self.stamp = Stamp.of(answer.response_metadata.get(STAMP)) if answer else None
-        self.alone = len(calls) + len(answer.invalid_tool_calls if answer else ()) <= 1
-        number = next((at for at, one in enumerate(calls) if one is call), None)
-        if number is None:
-            number = next((at for at, one in enumerate(calls) if one["id"] == call["id"] and one == call), 0)
-        self.key = f"{self.stamp.model if self.stamp else 0}.{number}"
-        whole = conversation.arguments(self.key, self.tool, self.arguments)
-        self.is_known = whole is not None
-        self.arguments = whole or {}
-
-    def whole(self, request: ToolCallRequest) -> ToolCallRequest:
-        """The request with the arguments that the model gave."""
-        return request.override(tool_call={**request.tool_call, "args": self.arguments})
-
-    def answered(self, ended: Ended, result: ToolMessage | None = None, whole: bool = False) -> ToolMessage:
-        """The message for the model; what is not text in a tool's own stays, and its artifact if it stays ``whole``."""
-        blocks = result.content if result is not None and isinstance(result.content, list) else None
-        return ToolMessage(
-            ended.text if blocks is None else readable_values(blocks),
-            tool_call_id=self.id,
-            name=self.tool,
-            status="success" if ended.ok else "error",
-            artifact=result.artifact if result is not None and whole else None,
-        )
-
-
-def _ends_by_itself(tool: BaseTool) -> bool:
-    """True for a tool of ours that ends what it runs after the time that a call asks for."""
-    return bool((tool.metadata or {}).get("long")) and "timeout" in tool.args
-
-
 def _has_open_children(present: Present) -> bool:
     return any(child["status"] in ("pending", "open", "waiting") for child in present.peek.children)
 
@@ -318,26 +273,6 @@ def _has_open_children(present: Present) -> bool:
 def _ending(present: Present) -> AIMessage:
     """What stands in a conversation where the session ends: no model was asked."""
     return AIMessage(present.ends, response_metadata={ENDS: True})
-
-
-def _ended(result: ToolMessage | Command[Any]) -> Ended:
-    """The result of a tool in words."""
-    if isinstance(result, Command):
-        return Ended("The tool changed the state of the agent.")
-    data = result.artifact if isinstance(result.artifact, dict) else {}
-    return Ended(_text_of(result), result.status != "error", data)
-
-
-def _failed(error: BaseException) -> Ended:
-    """What a tool that raised says to the model: what was wrong, what is valid, what to try."""
-    if isinstance(error, LockstepError):
-        return Ended("\n".join(error.lines()), False)
-    what = f"The tool failed: {type(error).__name__}: {error}"[:4000]
-    if isinstance(error, ConnectionError | TimeoutError) or any(
-        base.__name__ in _PASSING for base in type(error).__mro__
-    ):
-        what += "\nSuch a failure may pass: try it again."
-    return Ended(what, False)
 
 
 def _make_readable(message: AIMessage) -> None:

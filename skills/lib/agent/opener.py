@@ -1,0 +1,158 @@
+"""Opens runs of skills for tasks; the same task again gives the same run while that goes on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from skills.lib import compact_json, paths
+from skills.lib.agent import runs
+from skills.lib.agent.models.model_choice import of_skill
+from skills.lib.agent.money import budgeting
+from skills.lib.agent.prose import instructions, opening, scripts
+from skills.lib.agent.watching.activity import Activity, path_in
+from skills.lib.errors import RefusedError, UsageError
+from skills.lib.ledger import keyed_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from skills.lib.agent.configuration.lockstep_toml import Configuration
+    from skills.lib.agent.models.model_choice import ModelChoice
+    from skills.lib.agent.prose.skill import ProseSkill
+    from skills.lib.model.steps import Workflow
+    from skills.lib.runtime.runner import Runner
+
+# How often the same task may have been begun anew in one project.
+_MOST = 10_000
+
+
+class Opener:
+    """Opens runs of one project.
+
+    ``tools`` gives the names of the tools that every session has, ``tool_names`` maps them to those that steps use,
+    ``undeclared`` is that of the settings, and ``redact`` takes secrets out of a text.
+    """
+
+    def __init__(
+        self,
+        project: str,
+        configuration: Configuration,
+        choice: ModelChoice,
+        tools: Callable[[], list[str]],
+        tool_names: Mapping[str, str],
+        undeclared: str,
+        redact: Callable[[str], str],
+    ) -> None:
+        self._project, self._home = project, paths.home(project)
+        self._configuration, self._choice = configuration, choice
+        self._tools, self._tool_names, self._undeclared = tools, tool_names, undeclared
+        self._redact = redact
+
+    def start(self, skill: str, request: str, given: dict[str, Any], new: bool) -> str:
+        """The id of the run of a skill for a task, which is opened if none goes on, or if a ``new`` one is wanted."""
+        prose = opening.found(self._project, skill)
+        if prose is not None:
+            return self._start_prose(prose, request, given, new)
+        runner, workflow = runs.opener(self._project, skill)
+        try:
+            self._check_tools(workflow)
+            parameters = runs.parameters(workflow, request, given)
+            key = self._key(workflow.name, request, parameters, new)
+            self.admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
+            return self._opened(runner, workflow, parameters, key, request)
+        finally:
+            runner.close()
+
+    def require_model(self, skill: str = "") -> None:
+        """Raise UsageError or EnvironmentProblem if there is no model for a skill, or for one that names none."""
+        found = opening.folder_of(self._project, skill) if skill else None
+        self._choice.model(of_skill(str(found.path)) if found else "")
+
+    def admit(self, workflow: Workflow, key: str, folder: str) -> None:
+        """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
+        if runs.of_key(self._project, key) is None:
+            budgeting.require_priced(self._configuration, self._choice.names(workflow, of_skill(folder)))
+            budgeting.require_start(self._configuration, self._home, keyed_id(key), workflow.name)
+
+    def _start_prose(self, skill: ProseSkill, request: str, given: Mapping[str, Any], new: bool) -> str:
+        """Open a run of a skill without a graph; what its text injects is injected once, for the run that is opened."""
+        if given:
+            raise UsageError(
+                f"{skill.name} has no graph, so no parameter {', '.join(given)}",
+                remedy="say it in the words of the task",
+            )
+        key = self._key(skill.folder, request, {}, new)
+        if known := runs.of_key(self._project, key):
+            return known.id
+        agent = opening.agent_of(skill, self._project)
+        workflow = opening.workflow(skill, agent)
+        for note in (*skill.notes, *scripts.faults(skill, self._project)):
+            runs.log.warning("%s: %s", skill.name, note)
+        self._check_tools(opening.work(skill, agent))
+        self.admit(workflow, key, skill.folder)
+        with self._activity() as activity:
+            run = keyed_id(key)
+            text = instructions.prepared(
+                skill,
+                request,
+                self._project,
+                run,
+                trusted=self._configuration.injection,
+                configured=self._configuration.shell,
+                redact=self._redact,
+                note=lambda kind, data: activity.note(run, 0, 0, kind, data),
+            )
+        runner = opening.runner(self._project)
+        try:
+            parameters = opening.parameters(skill, agent, request, self._project, text)
+            return self._opened(runner, workflow, parameters, key, request)
+        finally:
+            runner.close()
+
+    def _opened(
+        self,
+        runner: Runner,
+        workflow: Workflow,
+        given: Mapping[str, Any],
+        key: str,
+        request: str,
+    ) -> str:
+        """The id of the run that was opened, or that the key opened before."""
+        response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
+        if response.exit_code or response.run is None:
+            why = response.refusal.why if response.refusal else "the run was not opened"
+            faults = [
+                f"{name}: {fault}" for name, fault in (response.refusal.faults if response.refusal else {}).items()
+            ]
+            raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
+        run = response.run.id
+        with self._activity() as activity:
+            if not activity.count(run, kind="task"):
+                activity.note(run, 0, 0, "task", {"text": request, "skill": workflow.name})
+        return run
+
+    def _key(self, workflow: str, request: str, parameters: Mapping[str, Any], new: bool) -> str:
+        """The key of the run that this task goes on with, the newest of several; of a new one if there is none."""
+        digest = compact_json.digest([self._project, workflow, request, dict(parameters)])
+        latest = ""
+        for number in range(1, _MOST):
+            key = f"agent {digest} {number}"
+            run = runs.of_key(self._project, key)
+            if run is None:
+                return latest or key
+            if not (new or (run.ended and self._was_told(run.id))):
+                latest = key
+        raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
+
+    def _was_told(self, run: str) -> bool:
+        """True if an end was told to somebody: a session that was killed at its end told nobody of it."""
+        with self._activity() as activity:
+            return bool(activity.count(run, kind="told"))
+
+    def _check_tools(self, workflow: Workflow) -> None:
+        runs.check_tools(workflow, self._tools(), self._tool_names, self._undeclared)
+
+    def _activity(self) -> Activity:
+        return Activity(path_in(self._home))
