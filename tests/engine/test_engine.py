@@ -18,7 +18,7 @@ from skills.lib.model.run import Request, Run
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import Dispatch, Outcome, person
+from skills.lib.workflow.types import Dispatch, Outcome, Person, person
 from tests.fixtures.strategies import hostile_texts, workflows
 from tests.fixtures.worlds import EmptyWorld
 
@@ -197,6 +197,20 @@ def test_a_question_waits_and_its_answer_is_taken() -> None:
     again = moved(workflow, run, answer="n").run
     assert (again.status, again.turn, again.visits) == ("waiting", 2, {"a": 2})
     assert moved(workflow, again, answer="y").run.status == "done"
+
+
+def test_an_answer_that_takes_a_reason_is_refused_without_one() -> None:
+    asks = Person("?", {"y": Outcome.OK, "n": Outcome.FAIL}, reasons=["n"])
+    workflow = Workflow("w", StepDef("a", "A", next={Outcome.OK: None, Outcome.FAIL: "a"}, handler=asks))
+    run = at_start(workflow)
+    assert run.question == {"text": "?", "choices": ["y", "n"], "at_terminal": False, "reasons": ["n"]}
+    with pytest.raises(Refused, match="n takes a reason, in more than a word: --reason") as refused:
+        moved(workflow, run, answer="n", reason="no")
+    assert (refused.value.code, refused.value.missing) == ("no-reason", ("reason",))
+    assert moved(workflow, run, answer="n", reason="it is too early").run.turn == 2
+    assert moved(workflow, run, answer="y").run.status == "done"
+    with pytest.raises(ValueError, match="Person reasons: 'x' is none of the choices y, n"):
+        Person("?", {"y": Outcome.OK, "n": Outcome.FAIL}, reasons=["x"])
 
 
 def test_a_dispatch_asks_for_its_children() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.agent.prose.skill import FORK
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
     from skills.lib.agent.following import Following
     from skills.lib.agent.prose.rules import Rules
+    from skills.lib.runtime.peeking import Peek
 
 
 class SessionResult(Record):
@@ -40,10 +42,11 @@ def of(following: Following) -> SessionResult:
     """Where the session left the run."""
     peek = following.peek()
     run, rules = peek.run, following.rules
-    objectives = tuple(rules.entries(run.state)) if rules else ()
+    state = _reported(following, peek)
+    objectives = tuple(rules.entries(state)) if rules else ()
     if run.ended:
         text = f"The run is {run.status}."
-        return SessionResult(run.status, run.id, result=_result(run, rules), text=text, objectives=objectives)
+        return SessionResult(run.status, run.id, result=_result(run, rules, state), text=text, objectives=objectives)
     if run.status == "waiting":
         question = run.question or {}
         choices = tuple(question.get("choices") or ())
@@ -58,13 +61,21 @@ def of(following: Following) -> SessionResult:
         run.step or "",
         reason=reason,
         text=f"The session stopped, the run did not: {reason}",
-        result=_result(run, rules),
+        result=_result(run, rules, state),
         objectives=objectives,
     )
 
 
-def _result(run: Run, rules: Rules | None) -> dict[str, Any]:
+def _reported(following: Following, peek: Peek) -> Mapping[str, Mapping[str, Any]]:
+    """What the steps of the run recorded; of one whose sub-agent has not handed it over, what that recorded."""
+    if following.rules is None or not following.rules.is_fork or not peek.children:
+        return peek.run.state
+    child = following.runner.ledger.run(peek.children[-1]["id"])
+    return child.state if child is not None and "record" not in peek.run.state.get(FORK, {}) else peek.run.state
+
+
+def _result(run: Run, rules: Rules | None, state: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """What the last step recorded; of a run without a graph the words of its last report, also if it goes on."""
     if rules is not None:
-        return rules.result(run.state)
+        return rules.result(state)
     return dict(run.state.get(str(run.last.get("step", "")), {})) if run.status in FINISHED else {}

@@ -251,7 +251,8 @@ def _waiting(workflow: Workflow, run: Run, command_line: CommandLine) -> list[El
         text += f"\nThe values in it are shown whole by: {command_line.person('trace', run.id, '--values')}"
     found = [Element("QUESTION", attributes, text)]
     if at_terminal:
-        found.append(Element("ANSWER", None, command_line.answer(run, reason="gate" in question)))
+        takes_reason = "gate" in question or "reasons" in question
+        found.append(Element("ANSWER", None, command_line.answer(run, reason=takes_reason)))
     return [*found, parts.next_element(next_command(workflow, run, command_line))]
 
 

@@ -120,7 +120,8 @@ def question(run: Run, step: StepDef) -> dict[str, Any]:
             text += f"\n\nThe review of {checkpoint} failed, and these findings are open: {_named(run, review)}"
         elif verdicts.fell_to(review, step):
             text += f"\n\n{_changed(checkpoint, review['changed'])}"
-    return {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
+    found = {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
+    return {**found, "reasons": list(asked.reasons)} if asked.reasons else found
 
 
 def ask(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:

@@ -47,6 +47,8 @@ def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, d
         raise Refused("unfilled", why, choices, missing=("reason",))
     if choices and given not in choices:
         raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices, wrong=("answer",))
+    if given in asked.get("reasons", ()) and not is_reason(request.reason or ""):
+        raise Refused("no-reason", f"{given} takes a reason, in more than a word: --reason.", missing=("reason",))
     for name in (*request.records, *inputs.beyond_run(workflow, run, request)):
         why = f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}."
         raise Refused("unknown-field", why, wrong=(name,))

@@ -290,12 +290,13 @@ class Person(Record):
     The question may name a run parameter as ``{name}`` and a recorded value as ``{step.field}``. On a step with
     requirements the question is put once they are met: the agent prepares it, and it may name what it then recorded.
     With ``at_terminal`` an answer that the agent passes on counts only if a prompt of the person has it; else it takes
-    ``lockstep answer``.
+    ``lockstep answer``. An answer of ``reasons`` is given with a reason, in more than a word.
     """
 
     question: str
     choices: Mapping[str, Outcome] = EMPTY
     at_terminal: bool = False
+    reasons: Sequence[str] = ()
 
     def _check(self) -> None:
         given = check_mapping(self.choices, "Person choices", "{'yes': Outcome.OK}, or use person('…', ['yes', 'no'])")
@@ -303,7 +304,10 @@ class Person(Record):
             check_text(name, "Person choice"): coerce(Outcome, outcome, f"Person choice {name}")
             for name, outcome in given.items()
         }
-        self._set(choices=choices)
+        reasons = check_texts(check_list(self.reasons, "Person reasons", "['no']"), "Person reasons")
+        if unknown := [name for name in reasons if name not in choices]:
+            raise ValueError(f"Person reasons: {shown(unknown[0])} is none of the choices {', '.join(choices)}")
+        self._set(choices=choices, reasons=tuple(reasons))
 
 
 def person(

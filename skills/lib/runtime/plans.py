@@ -179,7 +179,7 @@ def _steps(step: Mapping[str, Any], after: str | None) -> Sequence[StepDef]:
         f"A person decides: {step['title']}",
         [],
         {Outcome.OK: after, Outcome.ITERATE: do, Outcome.FAIL: None},
-        Person(question, answers, at_terminal=True),
+        Person(question, answers, at_terminal=True, reasons=[ACCEPT]),
     )
     return done, checked, decided
 

@@ -11,6 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from skills.lib import paths
+from skills.lib.errors import RefusedError
 from skills.lib.ledger import Ledger
 from tests.agent.planning.plan_runs import (
     LINE,
@@ -136,6 +137,8 @@ def test_a_person_lets_it_be_tried_again_with_a_hint(tmp_path: Path) -> None:
 def test_a_person_accepts_what_failed_and_nothing_of_it_is_remembered(tmp_path: Path) -> None:
     model = honest(by=Failing(4))
     host, run, _ = executed(project(tmp_path / "p"), model)
+    with pytest.raises(RefusedError, match="accept takes a reason, in more than a word"):
+        host.answer(run, "accept", "ok")
     host.answer(run, "accept", "the line is known to be right")
     assert host.advance(run).status == "done"
     assert "skill_memory" not in calls_at(model, "write-do")[0].messages[1].text

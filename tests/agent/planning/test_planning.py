@@ -100,9 +100,20 @@ def test_the_planner_reads_the_skill_the_tools_the_scripts_and_the_cases(tmp_pat
     assert "Write one line into SUMMARY.md." in system
     assert "- read_file(path): The content of a text file." in system
     assert "- scripts/sum.py: Sum up a file." in system
-    assert "- scripts/write_file.py: comes with Lockstep" in system
+    assert "- scripts/write_file.py: writes stdin_text as it is; args: PATH" in system
     assert "## Success Cases" in system
     assert "Find the line (find) | calls: safe_cli_executor" in system
+
+
+def test_the_planner_reads_the_skill_with_the_values_of_its_variables(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    with (folder / "skills" / "books" / "SKILL.md").open("a", encoding="utf-8") as file:
+        file.write("\nSum up $1 by ${SKILL_DIR}/scripts/sum.py, not $2; and run !`git status`.\n")
+    model = honest()
+    host = agent(folder, model)
+    host.advance(planning.start(host, "books", "README.md"))
+    place = folder / "skills" / "books"
+    assert f"Sum up README.md by {place}/scripts/sum.py, not $2; and run !`git status`." in model.calls[0].system
 
 
 @pytest.mark.req("P-02")
@@ -142,6 +153,8 @@ def test_a_person_has_the_plan_changed(tmp_path: Path) -> None:
     host = agent(project(tmp_path / "p"), model)
     run = planning.start(host, "books", GOAL)
     host.advance(run)
+    with pytest.raises(RefusedError, match="change takes a reason, in more than a word"):
+        host.answer(run, "change")
     host.answer(run, "change", "write it into NOTES.md instead")
     assert host.advance(run).status == "waiting"
     assert '<value step="approve" name="reason">write it into NOTES.md instead</value>' in model.calls[1].system

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skills.lib.agent.prose import tool_names
@@ -49,6 +49,8 @@ def test_a_report_ends_the_step_or_is_refused(report: Any, tmp_path_factory: pyt
 @given(
     value=st.text(max_size=60) | st.lists(NAMES, max_size=4).map(", ".join) | st.lists(st.text(max_size=20), max_size=3)
 )
+@example("0")
+@example("tool(search), mcp(0), Read")
 def test_allowed_tools_make_a_workflow_or_an_error(value: str | list[str]) -> None:
     try:
         tools, _ = tool_names.read(value)

@@ -54,6 +54,8 @@ def test_a_part_of_a_fork_stops_the_session_and_the_same_command_goes_on_with_it
     ended = host.advance(run)
     assert ended.status == "stopped"
     assert ended.reason.startswith("1 of 2 objectives is done")
+    assert ended.result == {"result": "That is the result."}
+    assert [(one["objective"], one["status"]) for one in ended.objectives] == [("one", "done"), ("two", "not")]
     second = ScriptedModel(answer=in_turn(report(record=reported("done:answer", "done:answer"))))
     again = Agent(str(folder), second)
     assert again.start("deep", "look deep") == run

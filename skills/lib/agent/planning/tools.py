@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 # The commands by which an evaluator looks: it changes nothing by them.
 READING = ("list_files", "read_file", "tree")
-# Scripts that write what they are given: none of an evaluator's.
-WRITING = ("write_file.py", "write_json.py", "write_txt.py", "write_md.py")
+# Scripts that write what they are given, with what each takes: none of an evaluator's.
+WRITING = {
+    "write_file.py": "writes stdin_text as it is; args: PATH",
+    "write_json.py": "writes a JSON value; args: PATH, JSON",
+    "write_txt.py": "writes lines; args: PATH, LINE, LINE, …",
+    "write_md.py": "writes Markdown blocks, a blank line between them; args: PATH, BLOCK, BLOCK, …",
+}
 # How many scripts a planner is shown, and how many bytes of each are read.
 _MOST, _READ = 60, 200_000
 _VALUES = {"type": "object", "additionalProperties": True}
@@ -77,7 +82,7 @@ def commands(project: str) -> str:
 
 def scripts(project: str) -> str:
     """The Python scripts that the runner takes, one a line, with the first line of what each says of itself."""
-    found = [f"- scripts/{name}: comes with Lockstep" for name in WRITING]
+    found = [f"- scripts/{name}: {about}" for name, about in WRITING.items()]
     for top in ("scripts", "skills"):
         for folder, below, names in os.walk(os.path.join(project, top)):
             below[:] = sorted(name for name in below if not name.startswith((".", "__")) and name != "tmp")

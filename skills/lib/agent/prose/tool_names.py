@@ -6,6 +6,7 @@ import re
 
 from skills.lib.errors import UsageError
 from skills.lib.guard.offering import STARTERS, canonical
+from skills.lib.model.step_checks import check_tool
 from skills.lib.model.steps import TOOLS
 
 TYPE_CHECKING = False
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 _ENTRY = re.compile(r"[^\s,()]+(?:\([^)]*\))?")
 _SHELL_SIGNS = frozenset("()'\"|&;<>$`")
-_OWN = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+# How long the name of a tool may be, in characters.
+_LONGEST = 110
 
 
 def read(value: str | Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -55,5 +57,9 @@ def _translated(entry: str) -> tuple[str, str]:
         return (name, "") if not bracket else ("", f"{own} cannot be narrowed to paths")
     if bracket and own not in ("tool", "mcp"):
         return "", "what stands in its brackets cannot be checked"
-    plain = inside.removesuffix(")") if bracket else own
-    return (name if bracket else f"tool({own})", "") if _OWN.fullmatch(plain) else ("", "it is no name of a tool")
+    named = name if bracket else f"tool({own})"
+    try:
+        check_tool(named, TOOLS, "")
+    except ValueError:
+        return "", "it is no name of a tool"
+    return (named, "") if len(named) <= _LONGEST else ("", "its name is too long")

@@ -28,6 +28,9 @@ from skills.lib.model.run import Request
 from skills.lib.runtime import plans, script
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
     from skills.lib.agent.agent import Agent
     from skills.lib.agent.results import SessionResult
     from skills.lib.model.run import Run
@@ -179,12 +182,16 @@ class _Planning:
         try:
             given = prompts.text(self.screen, "Answer (b leaves)", outcome.choices)
             reason = prompts.text(self.screen, _REASONS[given]) if given in _REASONS else ""
-            while given in (plans.ACCEPT, plans.CHANGE) and not is_reason(reason):
+            while given in self._asked(outcome).get("reasons", ()) and not is_reason(reason):
                 reason = prompts.text(self.screen, f"{_REASONS[given]}, in more than a word")
         except prompts.Left:
             return False
         self._answer(outcome.run, given, reason)
         return True
+
+    def _asked(self, outcome: SessionResult) -> Mapping[str, Any]:
+        """The question that a run waits with."""
+        return _run(self.project, outcome.run).question or {}
 
     def _answer(self, run_id: str, given: str, reason: str) -> None:
         """Record the answer as that of a person at a terminal."""
