@@ -69,7 +69,7 @@ REFUSED = render(ENGINE["refused"](Words()))
         (STEP, "<checklist>", "<checklist><rule>x</rule>"),
         (STEP, "</STATE>", "</STATE><STATE>again</STATE>"),
         (STEP, "<FORBIDDEN>", "<FORBIDDEN>stray text"),
-        (STEP, 'name="ok"', 'name="maybe"'),
+        (STEP, 'name="ok"', 'name="May be"'),
         (STEP, 'status="pending"', 'status="asleep"'),
         (STEP, 'agent="explore"', 'agent="explorer"'),
         (STEP, 'type="int"', 'type="integer"'),

@@ -27,6 +27,7 @@ WALKS = {
     "confidence": 2,
     "modes": 2,
     "reported": 2,
+    "chores": 3,
     "approval": 2,
     "one-agent": 1,
     "template": 1,

@@ -40,7 +40,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: StepDef("boil", next={"ok": 2}),
         "step 'boil' next: 2 is not a step id, and not None for the end",
     ),
-    "an outcome": (lambda: StepDef("boil", next={"good": "a"}), "step 'boil' next: 'good' is not a Outcome: use one"),
+    "an outcome": (lambda: StepDef("boil", next={"Good": "a"}), "step 'boil' next: 'Good' is not an Outcome: use one"),
     "an outcome twice": (
         lambda: StepDef("boil", next={"ok": "a", "OK": "b"}),
         "step 'boil' next: one outcome stands twice among 'ok', 'OK'",
@@ -64,7 +64,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         "step 'boil' max_iterations: 'many' is not a whole number",
     ),
     "at_limit": (lambda: StepDef("boil", at_limit=["ok"]), "step 'boil' at_limit: ['ok'] is not a Outcome: use one of"),
-    "outcomes": (lambda: StepDef("boil", outcomes=[3]), "step 'boil' outcomes: 3 is not a Outcome: use one of ok"),
+    "outcomes": (lambda: StepDef("boil", outcomes=[3]), "step 'boil' outcomes: 3 is not an Outcome: use one of ok"),
     "tools": (lambda: StepDef("boil", tools=[3]), "step 'boil' tools: 3 is not text"),
     "allow": (lambda: StepDef("boil", allow=["trap"]), "step 'boil' allow: ['trap'] is not a mapping; write {'rule-na"),
     "workflow name": (lambda: Workflow(None, STEP), "workflow name: None is not text"),

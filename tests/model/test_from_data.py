@@ -137,7 +137,7 @@ def test_no_seal_of_the_project_stands_in_for_the_validation(
         ({"id": "work", "requires": [{"$kind": "Field", "name": "a b"}]}, "step 'work': Field: 'a b' is not a name"),
         ({"id": "work", "requires": [{"$kind": "Fields", "name": "a"}]}, "step 'work': there is no kind 'Fields'"),
         ({"id": "work", "handler": 3}, "step 'work': handler is a function"),
-        ({"id": "work", "next": {"fine": None}}, "step 'work' next: 'fine' is not a Outcome"),
+        ({"id": "work", "next": {"all fine": None}}, "step 'work' next: 'all fine' is not an Outcome"),
         (["work"], "step number 2"),
         ({"id": 3}, "step number 2"),
         ({}, "step number 2"),

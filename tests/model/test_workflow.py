@@ -213,8 +213,8 @@ def test_data_of_another_form_is_refused(data: dict[str, object]) -> None:
 def test_a_step_refuses_what_is_no_handler_and_no_outcome() -> None:
     with pytest.raises(TypeError, match="step 'a': handler is a function, a Dispatch, a Person or a Gate, not 3"):
         StepDef("a", handler=3)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="step 'a' next: 'fine' is not a Outcome: use one of ok, fail"):
-        StepDef("a", next={"fine": None})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="step 'a' next: 'all fine' is not an Outcome: use one of ok, fail"):
+        StepDef("a", next={"all fine": None})  # type: ignore[dict-item]
     with pytest.raises(TypeError, match="step 'a' actions: 3 is not text"):
         StepDef("a", actions=[3])  # type: ignore[list-item]
 

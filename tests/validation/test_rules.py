@@ -49,7 +49,7 @@ def test_no_rule_finds_anything_in_the_good_example(rule: Rule[Any], load: Load,
 
 
 def test_there_are_all_rules_each_with_a_page() -> None:
-    assert len(RULES) == 79
+    assert len(RULES) == 84
     for rule in RULES.values():
         assert all((rule.title, *rule.sections.values()))
         assert example(rule) != example(rule, "Use instead")

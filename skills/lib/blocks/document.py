@@ -69,7 +69,7 @@ def step_document(
 
             dispatch = dispatching.dispatch_element(run, step.handler, command_line, children, max_parallel)
         record = _record(workflow, step, run)
-        ways = Element("INVOKE_AFTER", None, *_ways(step), *_stale_ways(workflow, run, step))
+        ways = Element("INVOKE_AFTER", None, *_ways(workflow, step), *_stale_ways(workflow, run, step))
         onward = [ways, parts.next_element(next_command(workflow, run, command_line))]
     return parts.assemble(
         "waiting" if run.status == "waiting" else "step",
@@ -291,13 +291,26 @@ def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:
     return forms
 
 
-def _ways(step: StepDef) -> list[Element]:
+def _at_limit(workflow: Workflow, step: StepDef, outcome: Outcome, before: str) -> str:
+    """What ends the loop of ITERATE, or of a word of the workflow's own; empty if the word leads round no loop."""
+    then = str(step.at_limit)
+    if outcome.is_own:
+        from skills.lib.engine import loops  # few workflows have words of their own
+
+        if not loops.leads_back(workflow, step, outcome):
+            return ""
+        if not loops.leaves_at_limit(workflow, step, outcome):
+            then = "a person decides"
+    return f"{before}(at most {step.max_iterations} iterations, then {then})"
+
+
+def _ways(workflow: Workflow, step: StepDef) -> list[Element]:
     choose = reports_outcome(step)
     ways = []
     for name, target in step.next.items():
         text = step.when.get(name, "")
-        if name is Outcome.ITERATE and step.max_iterations:
-            text += f"{' ' if text else ''}(at most {step.max_iterations} iterations, then {step.at_limit})"
+        if step.max_iterations and (name is Outcome.ITERATE or name.is_own):
+            text += _at_limit(workflow, step, name, " " if text else "")
         ways.append(parts.outcome(name, target, text, f"--outcome {name}" if choose else None))
     return ways
 
@@ -330,5 +343,5 @@ def look_document(workflow: Workflow, step: StepDef, command_line: CommandLine) 
         notices,
         record=_record(workflow, step, run),
         forbidden=parts.forbidden(workflow.forbidden_in(step)),
-        onward=[Element("INVOKE_AFTER", None, *_ways(step)), parts.next_element(command)],
+        onward=[Element("INVOKE_AFTER", None, *_ways(workflow, step)), parts.next_element(command)],
     )

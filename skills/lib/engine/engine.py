@@ -134,15 +134,14 @@ def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, An
         settled = gates.apply_verdict(leaving, run, step.gate, outcome, detail)
         return go(leaving, settled, outcome, detail) if isinstance(settled, Run) else follow(leaving, settled, outcome)
     limit = step.max_iterations
-    if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
-        if outcome is Outcome.FAIL:
+    if limit and run.iteration >= limit and (outcome in (Outcome.ITERATE, Outcome.FAIL) or outcome.is_own):
+        if outcome is not Outcome.ITERATE:
             from skills.lib.engine import gates, loops
 
             if not loops.leads_back(leaving.workflow, step, outcome):
                 return go(leaving, run, outcome, {**detail, "outcome": outcome})
-            # A FAIL never becomes OK by itself: a person is asked.
-            if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
-                return gates.ask_at_limit(leaving, run, detail)
+            if not loops.leaves_at_limit(leaving.workflow, step, outcome):
+                return gates.ask_at_limit(leaving, run, outcome, detail)
         what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
         run, outcome = run.noted("limit", step.id, what), step.at_limit
         detail = {**detail, "limit": limit}

@@ -167,11 +167,11 @@ def ask_about_disputes(leaving: Leaving, run: Run, checkpoint: str, ids: Sequenc
     return _put(leaving, run, "dispute", checkpoint, text, detail, ids=list(ids))
 
 
-def ask_at_limit(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:
-    """Put a step that failed as often as it may to a person, and wait."""
+def ask_at_limit(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
+    """Put a step that ended with ``outcome`` as often as it may to a person, and wait."""
     name = leaving.step.id
-    text = f"{name} ended with fail {run.iteration} times. accept goes on as if it had not; revise tries again."
-    return _put(leaving, run, "limit", name, text, {**detail, "outcome": Outcome.FAIL})
+    text = f"{name} ended with {outcome} {run.iteration} times. accept goes on as if it had not; revise tries again."
+    return _put(leaving, run, "limit", name, text, {**detail, "outcome": outcome})
 
 
 def _named(run: Run, review: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.types import Outcome, is_word
+from skills.lib.model.types import Outcome, is_own_word, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
         if values.is_placeholder(given, "outcome"):
             why = "--outcome still stands as a placeholder; say how the step ended."
             raise Refused("unfilled", why, valid, of="outcomes", missing=("outcome",))
-        if not is_word(Outcome, given) or step.route(Outcome(given)) is None:
+        if not (is_word(Outcome, given) or is_own_word(given)) or step.route(Outcome(given)) is None:
             why = f"Step {step.id} has no outcome {given!r:.60}."
             raise Refused("wrong-outcome", why, valid, of="outcomes", wrong=("outcome",))
         return Outcome(given)

@@ -35,10 +35,26 @@ def leads_back(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool:
     return bool(route and route[0] is not None and step.id in _reached(workflow, route[0]))
 
 
+def own_words(step: StepDef) -> list[Outcome]:
+    """The words of the workflow's own by which the step can end."""
+    return [word for word in dict.fromkeys((*step.next, *step.outcomes)) if word.is_own]
+
+
+def leaves_at_limit(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool:
+    """True if ``at_limit`` says where a FAIL or a word of its own leads once the step's iterations are used up.
+
+    None of the two becomes OK by itself, and a word of its own must leave the loop.
+    """
+    instead = step.at_limit
+    if instead in (Outcome.OK, Outcome.ITERATE, outcome) or step.route(instead) is None:
+        return False
+    return not (outcome.is_own or instead.is_own) or not leads_back(workflow, step, instead)
+
+
 def around(workflow: Workflow, step: StepDef) -> set[str]:
-    """The natural loops of the step's ITERATE and FAIL edges: what lies on a way from their targets back to it."""
+    """The natural loops of the step's ITERATE, FAIL and own-word edges: what lies on ways from their targets to it."""
     members = {step.id}
-    for outcome in (Outcome.ITERATE, Outcome.FAIL):
+    for outcome in (Outcome.ITERATE, Outcome.FAIL, *own_words(step)):
         route = step.route(outcome)
         head = route[0] if route else None
         if head is None or (outcome is Outcome.FAIL and step.gate):

@@ -179,11 +179,13 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
         return _settle_dispute(leaving, run, asked, detail)
     if about == "change":
         return _settle_change(leaving, run, asked, detail)
-    outcome = Outcome.OK if accepts else Outcome.FAIL
+    again = Outcome(asked["outcome"]) if about == "limit" else Outcome.FAIL
+    outcome = Outcome.OK if accepts else again
     leaving.report.check_outcome(step, outcome)
     if about == "limit":
         if accepts:
-            run = run.noted("verdict", step.id, f"a person went on although {step.id} failed: {reason}")
+            how = f"ended with {again}" if again.is_own else "failed"
+            run = run.noted("verdict", step.id, f"a person went on although {step.id} {how}: {reason}")
     elif accepts:
         run = verdicts.pass_on(run, name, accepted=detail)
     else:

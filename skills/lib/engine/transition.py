@@ -72,10 +72,10 @@ def check_target(
 
 
 def _end(workflow: Workflow, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
-    """End the run: failed if the outcome is FAIL, or if nobody accepted a review that failed; else done."""
+    """End the run: failed if its outcome says so, or if nobody accepted a review that failed; else done."""
     from skills.lib.engine import not_done, verdicts
 
-    failed = outcome is Outcome.FAIL or not verdicts.may_end_done(run)
+    failed = workflow.ends_failed(outcome, bool(run.parent)) or not verdicts.may_end_done(run)
     ended = not_done.at_end(workflow, run).changed(status="failed" if failed else "done", step=None, turn=run.turn + 1)
     return Move(ended, "finished", detail)
 

@@ -141,6 +141,7 @@ def restored(data: Mapping[str, Any], resolve: Resolve, workflow: Any, step: Cal
             forbidden=data.get("forbidden", ()),
             reverify=data.get("reverify"),
             always=[rich(stated, resolve) for stated in data.get("always", ())],
+            ends=data.get("ends", {}),
             **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked", "policy")},
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -26,6 +26,7 @@ from skills.lib.model.types import (
     NeverEndsFailed,
     Passes,
     Person,
+    QRStatus,
 )
 from skills.lib.model.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 from skills.lib.model.types import StepContext as StepContext
@@ -157,12 +158,20 @@ class StepDef(Record):
         return tuple(self.handler.covers) if isinstance(self.handler, Dispatch) else ()
 
     def route(self, outcome: Outcome) -> tuple[str | None] | None:
-        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None if there is no route."""
+        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None if there is no route.
+
+        DEFAULT serves a word of the workflow's own only if ``outcomes``, or a choice of the Person, declares it.
+        """
         if outcome in self.next:
             return (self.next[outcome],)
-        if Outcome.DEFAULT in self.next:
+        if Outcome.DEFAULT in self.next and (not outcome.is_own or outcome in self.declared):
             return (self.next[Outcome.DEFAULT],)
         return None
+
+    @property
+    def declared(self) -> tuple[Outcome, ...]:
+        """The outcomes that ``outcomes`` names, or the choices of the Person."""
+        return tuple(self.handler.choices.values()) if isinstance(self.handler, Person) else tuple(self.outcomes)
 
 
 class Workflow(Record):
@@ -174,7 +183,8 @@ class Workflow(Record):
     which a reviewer begins that verifies the items of an earlier review again. ``always`` holds properties of all
     paths, which validation proves: Before, Passes, NeverEndsFailed. ``unchecked`` is what no check of this workflow
     tells, such as "whether the text is good"; ``done`` lists it. ``policy`` is the name of a YAML file beside the
-    script, which says when tools may be called during the whole run; hosts' hooks enforce it.
+    script, which says when tools may be called during the whole run; hosts' hooks enforce it. ``ends`` says of a word
+    of the workflow's own whether a run that ends by it is a ``pass`` or a ``fail``.
     """
 
     name: str
@@ -191,6 +201,7 @@ class Workflow(Record):
     always: tuple[Before | Passes | NeverEndsFailed, ...]
     unchecked: str
     policy: str
+    ends: dict[Outcome, QRStatus]
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -210,6 +221,7 @@ class Workflow(Record):
         always: Sequence[Before | Passes | NeverEndsFailed] = (),
         unchecked: str = "",
         policy: str = "",
+        ends: Mapping[Outcome | str, QRStatus | str] = EMPTY,
     ) -> None:
         where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
@@ -249,6 +261,7 @@ class Workflow(Record):
             ),
             unchecked=check_text(unchecked, f"{where} unchecked"),
             policy=_check_policy(check_text(policy, f"{where} policy"), where),
+            ends=_ends(ends, f"{where} ends"),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -265,6 +278,15 @@ class Workflow(Record):
     def has(self, step_id: object) -> bool:
         """True if a step has that id."""
         return step_id in self._by_id
+
+    def ends_failed(self, outcome: Outcome, is_child: bool = False) -> bool:
+        """True if a run that comes to its end by this outcome has failed.
+
+        A sub-agent's run has failed if its last word is none of the five, and ``ends`` does not say what it means.
+        """
+        if outcome in self.ends:
+            return self.ends[outcome] is QRStatus.FAIL
+        return outcome is Outcome.FAIL or (is_child and outcome.is_own)
 
     def number(self, step_id: str) -> int:
         """The position of a step, 1 to n."""
@@ -297,6 +319,7 @@ class Workflow(Record):
             **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
             **{name: getattr(self, name) for name in _OPTIONAL if getattr(self, name)},
             **({"always": [plain(stated) for stated in self.always]} if self.always else {}),
+            **({"ends": plain(self.ends)} if self.ends else {}),
             "params": [plain(arg) for arg in self.params],
             "steps": [plain_fields(step) for step in self.steps],
         }
@@ -358,6 +381,14 @@ def _target(value: object, where: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise TypeError(f"{where}: {shown(value)} is not a step id, and not None for the end")
+
+
+def _ends(value: Any, where: str) -> dict[Outcome, QRStatus]:
+    found = _by_outcome(value, where, "ends={'not-needed': 'pass'}", lambda one, what: coerce(QRStatus, one, what))
+    for word in found:
+        if not word.is_own:
+            raise ValueError(f"{where}: {word} has its own meaning at the end, which ends cannot change")
+    return found
 
 
 def _by_outcome(value: Any, where: str, example: str, check: Callable[[object, str], Any]) -> dict[Outcome, Any]:

@@ -47,13 +47,14 @@ else:
                 cls._words[value] = word
             return cls
 
+        def _missing_(cls, value):
+            raise ValueError(f"{value!r} is not a {cls.__name__}: use one of {', '.join(cls._words)}")
+
         def __call__(cls, value):
             word = cls._words.get(value)
             if word is None and isinstance(value, str):
                 word = cls._words.get(value.lower()) or cls._words.get(value.upper())
-            if word is None:
-                raise ValueError(f"{value!r} is not a {cls.__name__}: use one of {', '.join(cls._words)}")
-            return word
+            return cls._missing_(value) if word is None else word
 
         def __iter__(cls):
             return iter(cls._words.values())
@@ -115,13 +116,44 @@ class Element(Record):
 
 
 class Outcome(Vocabulary):
-    """Why a step ended; DEFAULT is the route of declared outcomes that have no route of their own."""
+    """Why a step ended: one of five words, or a word of the workflow's own such as ``Outcome("more-tasks")``.
+
+    DEFAULT is the route of declared outcomes that have no route of their own. A word of its own is ``[a-z][a-z0-9-]*``,
+    at most 24 characters; the five alone are counted by ``len`` and listed by ``list``.
+    """
 
     OK = "ok"
     FAIL = "fail"
     SKIP = "skip"
     ITERATE = "iterate"
     DEFAULT = "default"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Outcome:
+        if not is_own_word(value):
+            five, own = ", ".join(cls), "a word of its own (a-z, 0-9 and -, a letter first, at most 24 characters)"
+            raise ValueError(f"{value!r:.80} is not an Outcome: use one of {five}, or {own}")
+        word = str.__new__(cls, value)
+        word.value = value  # type: ignore[misc, assignment]  # it is not the value of an enum
+        return word
+
+    def __repr__(self) -> str:
+        return f"Outcome.{self.upper()}" if self in _STANDARD else f"Outcome({str(self)!r})"
+
+    @property
+    def is_own(self) -> bool:
+        """True for a word of the workflow's own."""
+        return self not in _STANDARD
+
+
+def is_own_word(value: object) -> bool:
+    """True if ``value`` has the form of a workflow's own outcome, and is none of the five."""
+    if not isinstance(value, str) or not 0 < len(value) <= 24 or value in _STANDARD:
+        return False
+    return value.isascii() and value[0].isalpha() and value.islower() and value.replace("-", "").isalnum()
+
+
+_STANDARD = frozenset(Outcome)
 
 
 class AgentRole(Vocabulary):

@@ -17,7 +17,6 @@ from skills.lib.ledger import database, listing, open_runs
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request, Run
-from skills.lib.model.types import Outcome, is_word
 from skills.lib.runtime.project import Project, Response
 
 TYPE_CHECKING = False
@@ -314,7 +313,7 @@ def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, A
     if kept:
         words["--erratum"] = " --erratum ".join(map(quote, kept))
     outcome = request.outcome or ""
-    if "--outcome" in words and is_word(Outcome, outcome) and Outcome(outcome) in step.next:
+    if "--outcome" in words and outcome in step.next:
         words["--outcome"] = outcome
     return fitting, {name: word for name, word in words.items() if name not in fitting}
 

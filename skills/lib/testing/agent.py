@@ -214,7 +214,8 @@ class Agent(Follower):
         step = workflow.step(leg.step)
         wanted = None if step.gate or step.asks_later else leg
         if wanted and leg.how in ASKED:
-            wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
+            outcome = leg.outcome if leg.outcome.is_own else Outcome.FAIL
+            wanted = Leg(leg.step, outcome, outcome, leg.target)
         attempts: list[tuple[samples.Text, Sequence[str]]] = [
             (self.text, ["missing-evidence"]),
             (lambda name: f"{self.text(name)} Again.", ["missing-evidence"]),

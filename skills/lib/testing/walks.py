@@ -85,16 +85,20 @@ def every_walk(workflow: Workflow) -> list[Walk]:
 
 
 def shortest_walk(workflow: Workflow, last: Outcome | None = None, start: str | None = None) -> Walk:
-    """The shortest walk to the end, by a transition with the route ``last`` if there is one, else not by FAIL.
+    """The shortest walk to the end, by a transition with the route ``last`` if there is one, else by none that fails.
 
-    It begins at the workflow's start, or at the step ``start``.
+    For FAIL, a word that fails by the workflow's ``ends`` will do. The walk begins at the workflow's start, or at the
+    step ``start``.
     """
     explored = _Explored(workflow, start)
     ends = [leg for leg in explored.first if leg.target is None]
     if not ends:
         raise Unplannable(f"{workflow.name}: no walk from {workflow.start} comes to the end")
-    done = [leg for leg in ends if leg.route is not Outcome.FAIL]
-    goal = next((leg for leg in ends if leg.route is last), (done or ends)[0])
+    done = [leg for leg in ends if not workflow.ends_failed(leg.route)]
+    wanted = [leg for leg in ends if leg.route == last]
+    if last is Outcome.FAIL:
+        wanted += [leg for leg in ends if workflow.ends_failed(leg.route)]
+    goal = (wanted or done or ends)[0]
     return Walk(goal, explored.walk(goal))
 
 
@@ -226,24 +230,27 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
         spent = bool(step.max_iterations) and visit >= (step.max_iterations or 0) and not step.gate
         if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
             yield from _settled(step)
-        elif outcome is Outcome.FAIL and spent and loops.leads_back(workflow, step, outcome):
-            yield from _at_limit(step)
+        elif (outcome is Outcome.FAIL or outcome.is_own) and spent and loops.leads_back(workflow, step, outcome):
+            yield from _at_limit(workflow, step, outcome)
         elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
             yield from _leg(step, step.at_limit, "limit", reported=outcome)
         else:
             yield from _leg(step, outcome)
 
 
-def _at_limit(step: StepDef) -> Iterator[Leg]:
-    """What a FAIL leads to at its step's limit: the way that is declared for it, or what a person decides."""
-    if step.at_limit not in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) and step.route(step.at_limit):
-        yield from _leg(step, step.at_limit, "limit", reported=Outcome.FAIL)
+def _at_limit(workflow: Workflow, step: StepDef, outcome: Outcome) -> Iterator[Leg]:
+    """What a FAIL or a word of its own leads to at its step's limit: what is declared for it, or a person decides."""
+    if loops.leaves_at_limit(workflow, step, outcome):
+        yield from _leg(step, step.at_limit, "limit", reported=outcome)
+    elif outcome.is_own:
+        yield from _leg(step, Outcome.OK, "accept", reported=outcome)
+        yield from _leg(step, outcome, "revise")
     else:
         yield from _settled(step)
 
 
 def _settled(step: StepDef) -> Iterator[Leg]:
-    """How a person settles a review or a limit."""
+    """How a person settles a review, or a FAIL at its limit."""
     yield from _leg(step, Outcome.OK, "accept")
     yield from _leg(step, Outcome.FAIL, "revise")
 

@@ -108,6 +108,9 @@ def _outcomes(function: FunctionSource, node: ast.expr | None, depth: int = 0) -
         return None
     if isinstance(node, ast.Attribute) and _is_outcome(node.value):
         return {word for word in Outcome if word.name == node.attr} or None
+    if isinstance(node, ast.Call) and _is_outcome(node.func):
+        word = _called_with(node)
+        return None if word is None else {word}
     parts: Sequence[ast.expr | None] = ()
     if isinstance(node, ast.IfExp):
         parts = (node.body, node.orelse)
@@ -124,7 +127,17 @@ def _odd(node: ast.expr | None) -> list[ast.expr]:
     is_odd = isinstance(node, ast.Constant)
     if isinstance(node, ast.Attribute) and _is_outcome(node.value):
         is_odd = node.attr.isupper() and node.attr not in {word.name for word in Outcome}
+    if isinstance(node, ast.Call) and _is_outcome(node.func) and _called_with(node) is None:
+        is_odd = [type(argument) for argument in node.args] == [ast.Constant]
     return [node] if node is not None and is_odd else []
+
+
+def _called_with(node: ast.Call) -> Outcome | None:
+    """The outcome of ``Outcome("more-tasks")``; None if it is computed, or no outcome."""
+    try:
+        return Outcome(literal(node.args[0]) or "") if len(node.args) == 1 and not node.keywords else None
+    except ValueError:
+        return None
 
 
 def _is_outcome(node: ast.expr) -> bool:

@@ -202,9 +202,17 @@ def _route_line(call: ast.Call, outcome: str | None) -> int:
     named = [word.value for word in sorted(call.keywords, key=lambda word: word.arg != "next")]
     for table in [*call.args, *named]:
         for key in table.keys if isinstance(table, ast.Dict) else ():
-            if isinstance(key, ast.Attribute) and key.attr == (outcome or "").upper():
+            if outcome and key is not None and _names_outcome(key, outcome):
                 return key.lineno
     return 0
+
+
+def _names_outcome(key: ast.expr, outcome: str) -> bool:
+    """True for ``Outcome.OK``, ``"ok"`` and ``Outcome("ok")``."""
+    if isinstance(key, ast.Attribute):
+        return key.attr == outcome.upper()
+    word = key.args[0] if isinstance(key, ast.Call) and len(key.args) == 1 else key
+    return isinstance(word, ast.Constant) and word.value == outcome
 
 
 @contextmanager

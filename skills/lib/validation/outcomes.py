@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Outcome, Person
@@ -75,6 +75,50 @@ def shadowed(step: StepDef) -> Iterator[tuple[Outcome, str]]:
             yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value
 
 
+def misspelt(step: StepDef) -> dict[Outcome, Outcome]:
+    """The words of its own that are one letter away from a standard word without a route, each with that word."""
+    named = (*step.next, *step.when, *step.declared, *step.outcomes, step.at_limit)
+    words = [word for word in dict.fromkeys(named) if word.is_own and sum(map(str.isalpha, word)) >= 4]
+    meant = [word for word in Outcome if word not in step.next] if words else []
+    return {word: near for word in words for near in meant if _are_one_letter_apart(word, near)}
+
+
+def _are_one_letter_apart(one: str, other: str) -> bool:
+    """True if a letter more, less, changed or swapped with its neighbour makes one word the other."""
+    if abs(len(one) - len(other)) > 1 or one == other:
+        return False
+    at = next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        len(min(one, other, key=len)),
+    )
+    rest, rest_other = one[at:], other[at:]
+    if len(one) == len(other):
+        swapped = rest[:2] == rest_other[1::-1] and rest[2:] == rest_other[2:]
+        return swapped or rest[1:] == rest_other[1:]
+    return rest[1:] == rest_other or rest == rest_other[1:]
+
+
+def named_once(step: StepDef) -> list[Outcome]:
+    """The words of its own that stand in ``next`` alone, if nothing but the agent or a function gives them."""
+    if possible(step) is not None:
+        return []
+    return [
+        word for word in step.next if word.is_own and not step.when.get(word, "").strip() and word not in step.outcomes
+    ]
+
+
+def ending_words(steps: Iterable[StepDef]) -> list[Outcome]:
+    """The words of its own by which a run may come to its end."""
+    return list(
+        dict.fromkeys(
+            word
+            for step in steps
+            for word in (*step.next, *step.declared)
+            if word.is_own and step.route(word) == (None,)
+        )
+    )
+
+
 def kind(step: StepDef) -> str:
     """What decides how the step ends, in words."""
     return _DECIDES.get(type(step.handler), "its handler")
@@ -82,5 +126,5 @@ def kind(step: StepDef) -> str:
 
 def listed(outcomes: frozenset[Outcome] | tuple[Outcome, ...]) -> str:
     """The outcomes in their fixed order, as a sentence names them."""
-    names = [outcome.value for outcome in Outcome if outcome in outcomes]
+    names = [*[word.value for word in Outcome if word in outcomes], *sorted(word for word in outcomes if word.is_own)]
     return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else "none"

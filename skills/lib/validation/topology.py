@@ -117,7 +117,13 @@ class Topology:
     @cached_property
     def failing_ends(self) -> set[tuple[int, Outcome]]:
         """The hops by which a run ends as failed."""
-        return {(at, Outcome.FAIL) for at, ways in enumerate(self.routes) if (Outcome.FAIL, END) in ways}
+        failed = self.workflow.ends_failed
+        return {
+            (at, outcome)
+            for at, ways in enumerate(self.routes)
+            for outcome, target in ways
+            if target == END and failed(outcome)
+        }
 
     def required(self, kind: type[Spec]) -> Iterator[tuple[int, StepDef, Spec]]:
         """The requirements of that kind, each with its step."""

@@ -10,7 +10,7 @@ from skills.lib.validation.rule import Rule, Scope, View
 # The order in which findings about one step are listed, and the rules in docs/rules.md. All rules of a module look at
 # the same: those of the first modules at the workflow's data alone, and what they found good is sealed.
 THEMES = (
-    *("workflow", "ids", "routes", "loops", "outcomes", "limits", "evidence", "dispatch", "values", "context"),
+    *("workflow", "ids", "routes", "loops", "outcomes", "words", "limits", "evidence", "dispatch", "values", "context"),
     *("reviews", "verdicts", "properties", "texts", "waivers"),
     *("handlers", "unread", "references", "policies", "prompts"),
     *("children", "skills"),

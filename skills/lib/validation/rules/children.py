@@ -9,6 +9,7 @@ from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.steps import Registered, Workflow
 from skills.lib.model.types import Dispatch
+from skills.lib.validation import outcomes
 from skills.lib.validation.rule import TREE, Problem, rule
 from skills.lib.validation.templates import doubt, refusal
 from skills.lib.validation.topology import END
@@ -340,6 +341,72 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
             walk = graph.printed(way)
             yield way[-1][0], f"a path leads to its end without a required Field of type answers, or items: {walk}"
             return
+
+
+@rule("error", TREE)
+def end_without_meaning(tree: TreeView) -> Iterator[Problem]:
+    """A sub-agent's workflow ends by a word that says neither pass nor fail.
+
+    ## What it does
+    Reports a workflow whose script a Dispatch names, and whose end is reached by a word of its own that its `ends` does
+    not name.
+
+    ## Why it is bad
+    The workflow that started the sub-agent knows the five standard words alone: it takes any other for a failure.
+
+    ## Example
+    ```python
+    # survey_workflow.py
+    WORKFLOW = Workflow(
+        "survey",
+        StepDef("explore", "Explore", next={Outcome.OK: None}, handler=Dispatch(AgentRole.EXPLORE, script="explore.py")),
+    )
+
+    # explore_workflow.py
+    WORKFLOW = Workflow(
+        "explore",
+        StepDef(
+            "search",
+            "Search",
+            next={"ok": None, "nothing-there": None},
+            when={"ok": "it was found", "nothing-there": "there is no such code"},
+        ),
+    )
+    ```
+
+    ## Use instead
+    ```python
+    # survey_workflow.py
+    WORKFLOW = Workflow(
+        "survey",
+        StepDef("explore", "Explore", next={Outcome.OK: None}, handler=Dispatch(AgentRole.EXPLORE, script="explore.py")),
+    )
+
+    # explore_workflow.py
+    WORKFLOW = Workflow(
+        "explore",
+        StepDef(
+            "search",
+            "Search",
+            next={"ok": None, "nothing-there": None},
+            when={"ok": "it was found", "nothing-there": "there is no such code"},
+        ),
+        ends={"nothing-there": "pass"},
+    )
+    ```
+    """
+    for graph, by in _walked(tree):
+        for at, step in graph.distinct:
+            for word in outcomes.ending_words([step]):
+                if word not in graph.workflow.ends:
+                    yield Problem(
+                        f"{step.id} ends the run by {word.value}, and {graph.workflow.name} is walked by sub-agents of {by}",
+                        why=f"{by.partition(':')[0]} cannot tell if that is a pass, and takes it for a failure",
+                        do=f'say it: ends={{"{word.value}": "pass"}}, or "fail"',
+                        step=at,
+                        outcome=word,
+                        graph=graph,
+                    )
 
 
 def _is_passed_by(graph: GraphView, at: int) -> bool:

@@ -48,11 +48,12 @@ def handler_unrouted_outcome(graph: GraphView) -> Iterator[Problem]:
     """
     for at, source in graph.handlers.by_step.items():
         step = graph.steps[at]
-        if Outcome.DEFAULT in step.next or not step.next:
+        if not step.next:
             continue
         valid = set(step.outcomes or step.next)
-        for outcome in Outcome:
-            given = outcome in source.returns or outcome in (source.annotated or ())
+        found = {*source.returns, *(source.annotated or ())}
+        for outcome in (*Outcome, *sorted(word for word in found if word.is_own)):
+            given = outcome in found and (outcome.is_own or Outcome.DEFAULT not in step.next)
             turned = outcome is Outcome.ITERATE and step.max_iterations == 1 and not step.outcomes
             if not given or outcome in valid or turned:
                 continue
@@ -60,7 +61,7 @@ def handler_unrouted_outcome(graph: GraphView) -> Iterator[Problem]:
             yield Problem(
                 f"the handler of {step.id} can return {outcome.value}; the step has {listed}",
                 why="the first run that comes to this return stops there with an error",
-                do=f"add Outcome.{outcome.name}: ... to its next, or return another outcome",
+                do=f"add {outcome!r}: ... to its next, or return another outcome",
                 step=at,
                 outcome=outcome,
                 value=outcome.value,

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import networkx as nx
 
+from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Outcome, Person
 from skills.lib.validation import outcomes
 from skills.lib.validation.graph import is_gate, loops_in
@@ -247,8 +248,27 @@ def loop_without_bound(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    loops = [members for members in graph.open_loops if min(members) in graph.reachable]
-    for members in loops:
+    for part, bounded in free_loops(graph):
+        if hops_by_word(graph, part, bounded):
+            continue  # the rule unbounded-word-loop reports it
+        cycle = graph.cycle(part, skip=bounded, first=first_reached(graph, part))
+        limited = [node for node in part if graph.steps[node].max_iterations]
+        what = f"nothing bounds the loop {graph.printed(cycle)}"
+        if limited:
+            what += f": max_iterations of {graph.listed(limited)} bounds its ITERATE and its FAIL only"
+        yield Problem(
+            what,
+            why="an agent that is never satisfied goes round until its budget is spent",
+            do="set max_iterations on the step that gives ITERATE or FAIL, or put a Gate or a Person on the loop",
+            step=first_reached(graph, part),
+        )
+
+
+def free_loops(graph: GraphView) -> Iterator[tuple[set[int], set[tuple[int, Outcome]]]]:
+    """The loops that nothing bounds, each with the bounded hops around it."""
+    for members in graph.open_loops:
+        if min(members) not in graph.reachable:
+            continue
         bounded = _bounded_hops(graph, members)
         free: nx.DiGraph[int] = nx.DiGraph(
             (node, target)
@@ -256,17 +276,17 @@ def loop_without_bound(graph: GraphView) -> Iterator[Problem]:
             if target in members and (node, outcome) not in bounded
         )
         for part in loops_in(free):
-            cycle = graph.cycle(part, skip=bounded, first=_first_reached(graph, part))
-            limited = [node for node in part if graph.steps[node].max_iterations]
-            what = f"nothing bounds the loop {graph.printed(cycle)}"
-            if limited:
-                what += f": max_iterations of {graph.listed(limited)} bounds its ITERATE and its FAIL only"
-            yield Problem(
-                what,
-                why="an agent that is never satisfied goes round until its budget is spent",
-                do="set max_iterations on the step that gives ITERATE or FAIL, or put a Gate or a Person on the loop",
-                step=_first_reached(graph, part),
-            )
+            yield part, bounded
+
+
+def hops_by_word(graph: GraphView, part: Collection[int], bounded: Collection[tuple[int, Outcome]]) -> list[Hop]:
+    """The unbounded hops within the part by a word of the workflow's own, or by DEFAULT that serves one."""
+    hops = [hop for hop in graph.hops(sorted(part)) if hop[2] in part and hop[:2] not in bounded]
+    return [hop for hop in hops if hop[1].is_own or (hop[1] is Outcome.DEFAULT and _serves_word(graph.steps[hop[0]]))]
+
+
+def _serves_word(step: StepDef) -> bool:
+    return any(word.is_own and word not in step.next for word in step.declared)
 
 
 def _bounded_hops(graph: GraphView, members: set[int]) -> set[tuple[int, Outcome]]:
@@ -278,11 +298,12 @@ def _bounded_hops(graph: GraphView, members: set[int]) -> set[tuple[int, Outcome
             bounded.update((node, outcome) for outcome in step.next)
         elif step.max_iterations is not None:
             bounded.add((node, Outcome.FAIL))
+            bounded.update((node, outcome) for outcome in step.next if outcome.is_own)
             if outcomes.is_limited(step):
                 bounded.add((node, Outcome.ITERATE))
     return bounded
 
 
-def _first_reached(graph: GraphView, members: set[int]) -> int:
+def first_reached(graph: GraphView, members: set[int]) -> int:
     """The step of a loop that a run reaches first, whatever the order in the file."""
     return min(members, key=lambda node: (graph.hops_from_start.get(node, len(graph.steps)), node))

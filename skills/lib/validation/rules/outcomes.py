@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skills.lib.blocks.document import reports_outcome
+from skills.lib.errors import did_you_mean, nearest
+from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Outcome, Person
 from skills.lib.validation import outcomes
 from skills.lib.validation.rule import GRAPH, Problem, rule
@@ -162,11 +164,13 @@ def unrouted_outcome(graph: GraphView) -> Iterator[Problem]:
             turned = outcome is Outcome.ITERATE and step.max_iterations == 1 and outcomes.is_limited(step)
             if outcome is Outcome.DEFAULT or turned or step.route(outcome) is not None:
                 continue
+            if outcome in outcomes.misspelt(step):
+                continue  # the rule misspelt-outcome reports it
             listed = outcomes.listed(tuple(step.next))
             yield Problem(
-                f"{step.id} can end with {outcome.value}, which has no route; it has {listed}",
+                f"{step.id} can end with {outcome.value}, which has no route; it has {listed}{_near(outcome, step)}",
                 why="a run that ends the step so stops there with an error",
-                do=f"add Outcome.{outcome.name}: ... to its next, or a DEFAULT route",
+                do=f"add {outcome!r}: ... to its next, or a DEFAULT route",
                 step=at,
                 outcome=outcome,
             )
@@ -216,12 +220,12 @@ def unrouted_answer(graph: GraphView) -> Iterator[Problem]:
         for choice, outcome in person.choices.items():
             answers.setdefault(outcome, []).append(choice)
         for outcome, choices in (answers or {Outcome.OK: []}).items():
-            if step.route(outcome) is None:
+            if step.route(outcome) is None and outcome not in outcomes.misspelt(step):
                 said = f"the answer {' or '.join(map(repr, choices))}" if choices else "any answer"
                 yield Problem(
-                    f"{said} ends {step.id} with {outcome.value}, which has no route",
+                    f"{said} ends {step.id} with {outcome.value}, which has no route{_near(outcome, step)}",
                     why="the person answers, and the run stops with an error",
-                    do=f"add Outcome.{outcome.name}: ... to its next, or map the answer to an outcome that is routed",
+                    do=f"add {outcome!r}: ... to its next, or map the answer to an outcome that is routed",
                     step=at,
                     outcome=outcome,
                 )
@@ -270,13 +274,13 @@ def when_without_route(graph: GraphView) -> Iterator[Problem]:
     # The rule dead-end reports a step without any route.
     for at, step in enumerate(graph.steps):
         for outcome in step.when if step.next else ():
-            if outcome in step.next:
+            if outcome in step.next or outcome in outcomes.misspelt(step):
                 continue
-            do = f"add Outcome.{outcome.name}: ... to its next, or delete the text"
+            do = f"add {outcome!r}: ... to its next, or delete the text"
             if Outcome.DEFAULT in step.next:
-                do = f"put the text under Outcome.DEFAULT, or add Outcome.{outcome.name}: ... to its next"
+                do = f"put the text under Outcome.DEFAULT, or add {outcome!r}: ... to its next"
             yield Problem(
-                f"{step.id} says when {outcome.value} is right, and has no route for it",
+                f"{step.id} says when {outcome.value} is right, and has no route for it{_near(outcome, step)}",
                 why="the text stands beside a route where it is printed: without one it is lost",
                 do=do,
                 step=at,
@@ -321,12 +325,18 @@ def route_without_when(graph: GraphView) -> Iterator[Problem]:
     for at, step in enumerate(graph.steps):
         if not reports_outcome(step):
             continue
-        unsaid = [outcome for outcome in step.next if not step.when.get(outcome, "").strip()]
+        once = outcomes.named_once(step)  # the rule word-named-once reports these
+        unsaid = [word for word in step.next if not step.when.get(word, "").strip() and word not in once]
         if unsaid:
             yield Problem(
                 f"the agent says how {step.id} ended, and when has no words for {outcomes.listed(tuple(unsaid))}",
                 why="it has to guess by the name alone what is meant",
-                do=f'say it: when={{Outcome.{unsaid[0].name}: "…"}}',
+                do=f'say it: when={{{unsaid[0]!r}: "…"}}',
                 step=at,
                 value=",".join(unsaid),
             )
+
+
+def _near(outcome: Outcome, step: StepDef) -> str:
+    """The question after the routed word that was probably meant by a word of the workflow's own."""
+    return did_you_mean(nearest(outcome, step.next)) if outcome.is_own else ""
