@@ -259,7 +259,7 @@ def test_a_missing_choice_is_reported_on_one_line(cli: Command) -> None:
     "words, lists",
     [
         (["trace"], "lockstep runs"),
-        (["answer"], "lockstep runs"),
+        (["pause"], "lockstep runs"),
         (["abandon", "--reason", "enough"], "lockstep runs"),
         (["show"], "lockstep list"),
         (["graph"], "lockstep list"),
@@ -273,4 +273,4 @@ def test_without_its_argument_a_subcommand_names_what_lists_them(words: list[str
 
 
 def test_of_another_missing_word_the_help_is_named(cli: Command) -> None:
-    assert cli("answer", "x").err.endswith("missing argument 'ANSWER'\n  try:   lockstep answer --help\n")
+    assert cli("new").err.endswith("missing argument 'NAME'\n  try:   lockstep new --help\n")

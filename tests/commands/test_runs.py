@@ -133,6 +133,70 @@ def test_runs_of_one_skill_are_listed_with_what_each_is_about(cli: Command, inst
     assert [row.partition("what=")[2] for row in rows] == ["the doors", "the engine"]
 
 
+def test_what_waits_for_a_person_comes_first_with_its_question(
+    cli: Command, installed: Install, walker: Walk, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    asked(walker(installed("tour")))
+    walker(installed("plain")).start()
+    shown = cli("runs")
+    assert (shown.code, shown.err) == (0, "")
+    assert stable(shown.out) == snapshot
+    first, second = json.loads(cli("runs", "--json").out)
+    assert (first["status"], first["question"]["choices"]) == ("waiting", ["yes", "no"])
+    assert (second["number"], second["steps"], second["question"]) == (1, 2, None)
+
+
+def test_a_limit_leaves_out_no_run_that_waits(cli: Command, installed: Install, walker: Walk) -> None:
+    waiting = asked(walker(installed("tour")))
+    plain = walker(installed("plain"))
+    newest = [plain.start().id for _ in range(3)][-1]
+    shown = cli("runs", "--limit", "2", "--json")
+    assert [run["run"] for run in json.loads(shown.out)] == [waiting.id, newest]
+    assert shown.err == "2 more, opened earlier, are not listed: --limit 4 lists them.\n"
+
+
+def test_runs_are_listed_by_status(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    done = walk.go(walk.go(walk.start(), records={"thing": "x"}), outcome="ok")
+    going = walk.start()
+    waiting = asked(walker(installed("tour")))
+
+    def listed(*words: str) -> list[str]:
+        return [run["run"] for run in json.loads(cli("runs", "--json", *words).out)]
+
+    assert listed("--status", "done") == [done.id]
+    assert listed("--status", "waiting") == [waiting.id]
+    assert listed("--status", "open", "--status", "done") == [going.id, done.id]
+    assert listed("--status", "lost") == []
+    assert cli("runs", "--status", "lost").err.startswith("No run is lost in ")
+    assert cli("runs", "--status", "opne").code == 2
+
+
+def test_rows_fit_120_columns(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("part"))
+    for _ in range(2):
+        walk.start(what="a long purpose in many words " * 10)
+    rows = cli("runs").out.splitlines()
+    assert max(map(len, rows)) <= 120
+    assert rows[1].endswith("…")
+
+
+def test_the_first_characters_of_an_id_are_enough(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    one, other = walk.start(), walk.start()
+    assert (one.id, other.id) == ("testrun1", "testrun2")
+    shown = cli("trace", "testrun")
+    assert shown.code == 2
+    assert "'testrun' begins the ids of 2 runs" in shown.err
+    assert "testrun1, testrun2" in shown.err
+    assert cli("abandon", other.id, "--reason", "it was a try").code == 0
+    children = walker(installed("brood"))
+    parent = children.go(children.start(), records={"targets": ["a", "b"]})
+    assert "Run testrun3  brood" in cli("trace", "testrun3").out
+    assert f"{parent.id}.2" in cli("trace", "testrun3.2").out
+    assert cli("trace", "").code == 2
+
+
 @pytest.mark.parametrize("command", ["runs", "stats"])
 def test_a_name_is_looked_for_without_running_the_project_s_modules(
     command: str, cli: Command, installed: Install, project: Path
@@ -290,7 +354,7 @@ def test_a_trace_shows_whole_values_on_request(cli: Command, installed: Install,
 
 def test_an_unknown_run_offers_the_nearest(cli: Command, installed: Install, walker: Walk) -> None:
     run = walker(installed("plain")).start()
-    shown = cli("trace", run.id[:-1])
+    shown = cli("trace", run.id[:-1] + "x")
     assert shown.code == 2
     assert f"did you mean {run.id}?" in shown.err
 
@@ -496,6 +560,21 @@ def test_abandoning_ends_a_run_and_its_sub_agents(cli: Command, installed: Insta
     assert "is abandoned" in cli("resume", run.id).out
 
 
+def test_several_runs_are_abandoned_at_once(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    ids = [walk.start().id for _ in range(3)]
+    shown = cli("abandon", ids[0], ids[1], ids[0], "--reason", "both were tries")
+    assert shown.code == 0
+    assert [line.split()[1] for line in shown.out.splitlines()] == ids[:2]
+    assert [run["run"] for run in json.loads(cli("runs", "--json").out)] == [ids[2]]
+
+
+def test_no_run_is_abandoned_where_one_of_several_is_not_known(cli: Command, installed: Install, walker: Walk) -> None:
+    run = walker(installed("plain")).start()
+    assert cli("abandon", run.id, "nosuchrun", "--reason", "both were tries").code == 2
+    assert [one["status"] for one in json.loads(cli("runs", "--json").out)] == ["open"]
+
+
 def test_an_abandoned_run_moves_no_more(cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("part"))
     run = walk.start(what="x")
@@ -535,6 +614,21 @@ def test_abandoning_asks_at_a_terminal(installed: Install, walker: Walk) -> None
 
 
 @pytest.mark.req("W-24")
+def test_without_an_answer_it_tells_what_waits(
+    cli: Command, installed: Install, walker: Walk, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    assert cli("answer").err.startswith("No run was ever opened in ")
+    plain = walker(installed("plain")).start()
+    assert cli("answer").err.startswith("No run waits for a person in ")
+    assert cli("answer", plain.id).err == f"Run {plain.id} asks nobody anything.\n"
+    run = asked(walker(installed("tour")))
+    asked(walker(installed("tour")))
+    shown = cli("answer")
+    assert (shown.code, shown.err) == (0, "")
+    assert stable(shown.out) == snapshot
+    assert cli("answer", run.id).out.count("lockstep answer") == 1
+
+
 def test_an_answer_takes_a_terminal(cli: Command, at_gate: Run) -> None:
     shown = cli("answer", at_gate.id, "accept", "--reason", "known")
     assert shown.code == 3

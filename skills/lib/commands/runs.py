@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import chain
+from typing import NamedTuple
 
 import click
+from rich.cells import cell_len
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
-from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.console.screen import Screen, cut_to
 from skills.lib.commands.queries import runs as queries
 from skills.lib.engine import not_done
 from skills.lib.ledger import listing, verification
-from skills.lib.model.run import Run
+from skills.lib.model.run import ENDED, Run
 
 # How many runs are listed, with those of their sub-agents, if nothing else is asked for.
 NEWEST = 50
 # How many runs are listed with what they left undone, and how many entries of each.
 LISTED, ENTRIES = 10, 5
-_HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
+# How many columns a row takes if no run has a long name, and how many its last cell has at least.
+WIDTH, LEAST = 120, 24
+_STATUSES = ("open", "waiting", "pending", "done", "failed", "abandoned", "lost", "replaced")
+_HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "MOVED")
 
 
 @click.command(
     epilog=examples(
-        "lockstep runs  # the runs that go on",
+        "lockstep runs  # the runs that go on, those that wait for a person first",
+        "lockstep runs --status waiting  # only what waits for a person",
         "lockstep runs --all --skill planner  # every run of one skill",
         "lockstep runs --limit 500 --json  # the last 500, for a program",
     )
 )
 @click.option("--all", "everything", is_flag=True, help="Show ended runs too.")
+@click.option(
+    "--status",
+    "statuses",
+    type=click.Choice(_STATUSES),
+    metavar="STATUS",
+    multiple=True,
+    help=f"Only runs with this status, sub-agents' too: {', '.join(_STATUSES)}. Repeatable.",
+)
 @click.option(
     "--limit", type=click.IntRange(min=1), default=NEWEST, show_default=True, metavar="N", help="Show the last N."
 )
@@ -37,46 +51,81 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
 @project_option
 @click.pass_obj
 def runs(
-    screen: Screen, everything: bool, limit: int, verify: bool, skill: str | None, as_json: bool, project: str
+    screen: Screen,
+    everything: bool,
+    statuses: tuple[str, ...],
+    limit: int,
+    verify: bool,
+    skill: str | None,
+    as_json: bool,
+    project: str,
 ) -> None:
-    """List the runs of a project, the last opened first, with the runs of their sub-agents below them.
+    """List the runs of a project: those that wait for a person, then the last opened, sub-agents' runs below theirs.
 
-    Standard error says how many more there are. Where two runs of one skill are among those that are listed, ABOUT says
-    what each is for.
+    Standard error says how many more there are. ABOUT says what a run asks, or what each of several runs of one skill
+    is for.
     """
     records = queries.records_to_list(screen, project, skill, as_json)
     if records is None:
         return
     if verify:
         verification.verify(records.ledger)
-    roots, more = _last(records, everything, limit, skill)
-    shown = [(depth, run) for root in roots for depth, run in records.tree(root) if everything or not run.ended]
+    wanted = _Wanted(everything or bool(ENDED.intersection(statuses)), frozenset(statuses), skill)
+    shown, more = _listed(records, wanted, limit)
     if as_json:
         screen.json([queries.described(run, records) for _, run in shown])
     elif shown:
-        rows = [queries.row(screen, records, depth, run) for depth, run in shown]
-        skills = [run.workflow for depth, run in shown if not depth]
-        if len(set(skills)) == len(skills):
-            screen.table(_HEADINGS, rows)
-        else:
-            with_purpose = [[*row, queries.about(run)] for row, (_, run) in zip(rows, shown, strict=True)]
-            screen.table((*_HEADINGS, "ABOUT"), with_purpose)
-        _print_not_done(screen, [run for depth, run in shown if not depth and run.ended and run.not_done], project)
+        _print_table(screen, records, shown)
+        _print_not_done(screen, [run for _, run in shown if run.parent is None and run.ended and run.not_done], project)
     else:
-        screen.say(
-            queries.none_of(skill, project, "recorded" if everything else "open") + _hint(records, everything, skill)
-        )
+        state = " or ".join(statuses) or ("recorded" if everything else "open")
+        screen.say(queries.none_of(skill, project, state) + ("" if statuses else _hint(records, wanted)))
     if more:
         screen.say(f"{more} more, opened earlier, are not listed: --limit {limit + more} lists them.")
 
 
-def _last(records: queries.Records, everything: bool, limit: int, skill: str | None) -> tuple[list[Run], int]:
-    """The runs that were opened last and that no other run started, and how many more there are."""
-    found = (run for run in records.roots(everything) if queries.is_of(run, skill))
-    last = list(islice(found, limit))
-    if skill is not None:  # which skill a run is of stands in the run
-        return last, sum(1 for _ in found)
-    return last, max(0, listing.count_roots(records.ledger, everything) - len(last))
+class _Wanted(NamedTuple):
+    """Which runs are listed: ended ones too, of any of these statuses (or all), of a skill."""
+
+    ended: bool
+    statuses: frozenset[str]
+    skill: str | None
+
+    def admits(self, run: Run) -> bool:
+        """True if a run of the skill is among them."""
+        return run.status in self.statuses if self.statuses else self.ended or not run.ended
+
+
+def _listed(records: queries.Records, wanted: _Wanted, limit: int) -> tuple[list[tuple[int, Run]], int]:
+    """The runs to list, each with its depth, those that wait for a person first; how many trees more there are."""
+    waiting = dict.fromkeys(run_id.partition(".")[0] for run_id in listing.waiting(records.ledger))
+    first = [run for run_id in waiting if (run := records.ledger.run(run_id)) and queries.is_of(run, wanted.skill)]
+    others = (run for run in records.roots(wanted.ended) if run.id not in waiting and queries.is_of(run, wanted.skill))
+    trees: list[list[tuple[int, Run]]] = []
+    more = 0
+    for root in chain(first, others):
+        if len(trees) >= limit and not wanted.statuses and wanted.skill is None:
+            return list(chain(*trees)), listing.count_roots(records.ledger, wanted.ended) - len(trees)
+        tree = [(depth, run) for depth, run in records.tree(root) if wanted.admits(run)]
+        if tree and len(trees) < limit:
+            trees.append(tree)
+        elif tree:
+            more += 1
+    return list(chain(*trees)), more
+
+
+def _print_table(screen: Screen, records: queries.Records, shown: list[tuple[int, Run]]) -> None:
+    rows = [queries.row(screen, records, depth, run) for depth, run in shown]
+    skills = [run.workflow for _, run in shown if run.parent is None]
+    is_about = len(set(skills)) < len(skills)
+    about = [queries.asked(run) or (queries.about(run) if is_about else "") for _, run in shown]
+    if not any(about):
+        screen.table(_HEADINGS, rows)
+        return
+    taken = sum(max(cell_len(str(row[at])) for row in [_HEADINGS, *rows]) + 2 for at in range(len(_HEADINGS)))
+    room = max(LEAST, WIDTH - taken)
+    cut = [[*row, cut_to(text, room)] for row, text in zip(rows, about, strict=True)]
+    screen.table((*_HEADINGS, "ABOUT"), cut)
 
 
 def _print_not_done(screen: Screen, ended: list[Run], project: str) -> None:
@@ -91,11 +140,10 @@ def _print_not_done(screen: Screen, ended: list[Run], project: str) -> None:
         screen.print(f"{len(ended) - LISTED} more runs left something undone: lockstep trace RUN says what.")
 
 
-def _hint(records: queries.Records, everything: bool, skill: str | None) -> str:
+def _hint(records: queries.Records, wanted: _Wanted) -> str:
     """How to see the runs that ended, if all of them have."""
-    of = ["--skill", skill] if skill else []
-    last, more = _last(records, True, 1, skill)
-    ended = len(last) + more
+    of = ["--skill", wanted.skill] if wanted.skill else []
+    _, more = _listed(records, wanted._replace(ended=True), 0)
     return (
-        f" {ended} ended: {queries.command(records.project, 'runs', '--all', *of)}" if ended and not everything else ""
+        f" {more} ended: {queries.command(records.project, 'runs', '--all', *of)}" if more and not wanted.ended else ""
     )

@@ -53,6 +53,12 @@ def unended(ledger: Ledger) -> Iterator[Run]:
     return ledger.each_run(_UNENDED)
 
 
+def waiting(ledger: Ledger) -> list[str]:
+    """The ids of the runs that wait for a person, sub-agents' too, the one that waits longest first."""
+    asked = "(SELECT max(seq) FROM events WHERE events.run=runs.id AND kind<>'refused')"
+    return [run_id for (run_id,) in ledger.database.rows(f"{_IDS} status='waiting' ORDER BY {asked}")]
+
+
 def sub_agents(ledger: Ledger) -> list[str]:
     """The ids of the runs of all sub-agents that have not ended."""
     rows = ledger.database.rows(f"{_IDS} {_UNENDED} AND parent IS NOT NULL")

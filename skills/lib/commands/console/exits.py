@@ -23,8 +23,9 @@ from skills.lib.runtime import bugs, script
 
 # A disk or a quota is full, a file has all that it may have, or the device is broken.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_RUNS = "lockstep runs, which lists them"
 # The command that lists what an argument may be, by the argument's name.
-_LISTED = {"run_id": "lockstep runs, which lists them", "skill": "lockstep list, which lists them"}
+_LISTED = {"run_id": _RUNS, "run_ids": _RUNS, "skill": "lockstep list, which lists them"}
 
 
 def serve(call: Callable[[], object]) -> int:

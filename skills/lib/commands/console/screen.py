@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -30,6 +30,11 @@ _ASCII = {"…": "...", "→": "->", TIMES: "x", "✓": "ok", "✗": "failed"}
 def one_line(text: object) -> str:
     """The clean text on one line."""
     return " ".join(clean(text).split())
+
+
+def cut_to(text: str, columns: int) -> str:
+    """The text in so many columns of a terminal: its end is left out for a sign that says so."""
+    return text if cell_len(text) <= columns else set_cell_size(text, columns - 1).rstrip() + "…"
 
 
 @dataclass(frozen=True)

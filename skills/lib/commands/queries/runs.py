@@ -30,8 +30,8 @@ COLOURS = {
     "done": "dim",
     **dict.fromkeys(("failed", "abandoned", "lost"), "red"),
 }
-# How many ids are compared with one that is not known.
-_NEAR = 1_000
+# How many ids are compared with one that is not known, and how many are named of those that begin like one.
+_NEAR, _NAMED = 1_000, 20
 # How much of a value one line shows; lockstep trace --values shows all of it.
 SHOWN = 60
 
@@ -43,16 +43,34 @@ class Records:
         self.ledger = ledger
         self.project = project
         self._events: dict[str, list[Event]] = {}
+        self._steps: dict[str, tuple[str, ...]] = {}
 
     def run(self, run_id: str) -> Run:
-        """The run of that id; UsageError offers the nearest."""
-        run = self.ledger.run(run_id)
+        """The run of that id, or the only one whose id begins so; UsageError names those, or the nearest."""
+        run = self.ledger.run(run_id) or self._begun_by(run_id)
         if run is None:
             known = listing.ids(self.ledger, run_id[:2], _NEAR) or listing.ids(self.ledger, "", _NEAR)
             near = did_you_mean(nearest(run_id, known))
             what = f"the ledger {self.ledger.path} has no run {run_id!r:.80}{near}"
             raise UsageError(what, remedy=command(self.project, "runs", "--all"))
         return run
+
+    def _begun_by(self, prefix: str) -> Run | None:
+        """The run whose id begins so; None if there is none. Raises UsageError if there are several."""
+        if not prefix:
+            return None
+        deep = prefix.count(".")
+        found = [one for one in listing.ids(self.ledger, prefix, _NEAR) if one.count(".") == deep]
+        if len(found) > 1:
+            raise UsageError(f"{prefix!r:.80} begins the ids of {len(found)} runs", valid=", ".join(found[:_NAMED]))
+        return self.ledger.run(found[0]) if found else None
+
+    def steps(self, run: Run) -> tuple[str, ...]:
+        """The ids of the steps of a run's workflow, in order; empty for a run that has not begun."""
+        if run.fingerprint and run.fingerprint not in self._steps:
+            found = self.ledger.definition(run.fingerprint).get("steps", ())
+            self._steps[run.fingerprint] = tuple(str(step.get("id")) for step in found)
+        return self._steps.get(run.fingerprint, ())
 
     def events(self, run_id: str) -> list[Event]:
         """The events of a run, in sequence."""
@@ -196,6 +214,9 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "workflow": run.workflow,
         "status": run.status,
         "step": run.step,
+        "number": number_of(run, records),
+        "steps": len(records.steps(run)),
+        "question": {"text": run.question["text"], "choices": run.question["choices"]} if run.question else None,
         "turn": run.turn,
         "iteration": run.iteration if run.step else None,
         "parent": run.parent,
@@ -231,15 +252,29 @@ def _formatted(form: str, read: Callable[[float], time.struct_time], at: float) 
         return f"{at:.0f}"
 
 
+def number_of(run: Run, records: Records) -> int | None:
+    """Which step of its workflow a run is at, from 1; None if it is at none."""
+    steps = records.steps(run)
+    return steps.index(run.step) + 1 if run.step in steps else None
+
+
+def asked(run: Run) -> str:
+    """What a run asks a person, with the choices, on one line; empty if it asks nothing."""
+    if run.status != "waiting" or not run.question:
+        return ""
+    choices = ", ".join(map(one_line, run.question["choices"]))
+    return one_line(run.question["text"]) + (f" ({choices})" if choices else "")
+
+
 def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
-    """A run as a line of a table: id, skill, status, step, turn, when it opened and last moved."""
-    at = records.opened_at(run)
+    """A run as a line of a table: id, skill, status, step with its number, when it last moved."""
     undone_at_the_end = f", {len(run.not_done)} not done" if run.ended and run.not_done else ""
     status = screen.styled(run.status + undone_at_the_end, COLOURS.get(run.status, ""))
-    opened = ago(at) if at else ""
     name = screen.styled("  " * depth + run.id, "bold")
     skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
-    return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]
+    number = number_of(run, records)
+    step = f"{run.step} {number}/{len(records.steps(run))}" if number else run.step or ""
+    return [name, skill, status, step, ago(records.moved_at(run))]
 
 
 def status_line(run: Run) -> str:
