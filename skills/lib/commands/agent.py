@@ -20,7 +20,7 @@ from skills.lib.commands.console.options import (
     project_option,
 )
 from skills.lib.commands.console.screen import Screen, one_line
-from skills.lib.commands.queries.runs import command
+from skills.lib.commands.queries.runs import command, require_records
 from skills.lib.commands.session import costs, extra, pages, planning, watching
 from skills.lib.commands.session import settings as in_force
 from skills.lib.commands.session.approving import approve
@@ -125,7 +125,7 @@ def run(
     overrides = {"max_iterations": max_iterations} if max_iterations else {}
     opened = Agent(project, model, base_url=base_url or "", overrides=overrides)
     opened.require_model(name)  # first, or a run is opened that nobody follows
-    found = run_id or opened.start(name, request, given, new=new)
+    found = require_records(project).run(run_id).id if run_id else opened.start(name, request, given, new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = command(project, "agent", "run", "--run", found, *map(str, options))
     code, outcome = _drive(screen, opened, found, display_for(screen, detail, as_json), goes_on, project)

@@ -6,6 +6,7 @@ import click
 
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.queries import runs
 from skills.lib.runtime import pausing
 
 
@@ -24,4 +25,4 @@ def pause(screen: Screen, run_id: str, reason: str | None, project: str) -> None
 
     The pause ends with the next command that moves the run, or with lockstep unpause. It takes a person at a terminal.
     """
-    screen.print(pausing.pause(project, run_id, reason))
+    screen.print(pausing.pause(project, runs.require_records(project).run(run_id).id, reason))

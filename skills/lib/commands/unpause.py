@@ -6,6 +6,7 @@ import click
 
 from skills.lib.commands.console.options import examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.queries import runs
 from skills.lib.runtime import pausing
 
 
@@ -15,4 +16,4 @@ from skills.lib.runtime import pausing
 @click.pass_obj
 def unpause(screen: Screen, run_id: str, project: str) -> None:
     """Hold the agent that follows RUN to its step again, after lockstep pause. It takes a person at a terminal."""
-    screen.print(pausing.unpause(project, run_id))
+    screen.print(pausing.unpause(project, runs.require_records(project).run(run_id).id))

@@ -95,7 +95,7 @@ def plan(
 
     host = Agent(project, model, base_url=base_url or "")
     host.require_model()  # first, or a run is opened that nobody follows
-    first = run_id or planning.start(host, skill or "", goal or "", new=new)
+    first = _run(project, run_id).id if run_id else planning.start(host, skill or "", goal or "", new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = runs.command(project, "agent", "plan", "--run", first, *map(str, options))
     return _Planning(screen, host, project, detail, as_json, approves, goes_on).serve(first)

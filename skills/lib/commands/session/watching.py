@@ -64,7 +64,7 @@ def follow(
     Milestones are numbered; --milestone N has the calls behind one. What a role sees is set in lockstep.toml. Each
     event of --json has a cursor, and --after goes on exactly there.
     """
-    opened = _agent(project, run_id)
+    opened, run_id = _agent(project, run_id)
     level, role = (detail or "").upper(), (role or "").upper()
     until = ""
     if milestone is not None:
@@ -101,7 +101,8 @@ def answer(ctx: click.Context, run_id: str, answer: str, reason: str | None, go_
     With --go-on the exit codes are those of ``lockstep agent run``.
     """
     screen: Screen = ctx.obj
-    _agent(project, run_id).require_no_secrets("the answer", answer, reason)
+    opened, run_id = _agent(project, run_id)
+    opened.require_no_secrets("the answer", answer, reason)
     ctx.invoke(recorded, run_id=run_id, answer=answer, reason=reason, project=project)
     if runs.require_records(project).run(run_id).ended:
         return None
@@ -131,7 +132,7 @@ def cancel(screen: Screen, run_id: str, as_json: bool, project: str) -> None:
     Refused if nobody drives the run.
     """
     terminal.forbid_lockstep_agent("a person stops a session")
-    opened = _agent(project, run_id)
+    opened, run_id = _agent(project, run_id)
     if not opened.is_driven(run_id):
         raise RefusedError(
             f"nobody drives run {run_id} at this moment: there is no session to cancel",
@@ -150,12 +151,12 @@ def cancel(screen: Screen, run_id: str, as_json: bool, project: str) -> None:
     screen.say(f"This goes on with it:\n  {command(project, 'agent', 'run', '--run', run_id)}")
 
 
-def _agent(project: str, run_id: str) -> Agent:
-    """The agent of a project that has the run."""
+def _agent(project: str, run_id: str) -> tuple[Agent, str]:
+    """The agent of a project that has the run, and the run's whole id."""
     from skills.lib.agent.agent import Agent
 
-    runs.require_records(project).run(run_id)
-    return Agent(project)
+    found = runs.require_records(project).run(run_id).id
+    return Agent(project), found
 
 
 def _range(opened: Agent, run_id: str, milestone: int) -> tuple[str, str]:
