@@ -116,11 +116,13 @@ def test_reinforcement_begins_with_the_second_model_call_of_a_step() -> None:
     assert "[SKILL REMINDER]" not in prompt.system_prompt(forced(call=1), ON)
     for call in (2, 3, 40):
         text = prompt.system_prompt(forced(call=call), ON)
-        reinforced = prompt.reinforcement("demo", ("read", "search"), call)
+        reinforced = prompt.reinforcement("demo", (), call)
         assert reinforced.startswith("[SKILL REMINDER]")
         assert text.index(WRAPPED) < text.index(reinforced) < text.index("Remember:")
         assert '"demo"' in reinforced
-        assert reinforced.endswith("Use ONLY these tools: read, search.")
+        assert text.count("Use ONLY these tools: read, search.") == 1  # the reminder has it
+    alone = forced(off("remind_last"), call=2).reminder
+    assert alone.endswith("Use ONLY these tools: read, search.")
     assert forced(call=2) == forced(call=40)  # so that the cache of a prompt holds within a step
 
 

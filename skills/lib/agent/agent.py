@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json, paths
-from skills.lib.agent import results, runs
+from skills.lib.agent import results, runs, stops
 from skills.lib.agent.cancellation import KIND, Cancellation, newest
 from skills.lib.agent.configuration.lockstep_toml import Configuration, load
 from skills.lib.agent.configuration.settings import Settings
@@ -293,7 +293,7 @@ class Agent:
                 if failure is None:
                     raise
                 if not following.is_cancelled():
-                    following.stop(failure.reason)
+                    following.stop(failure.reason, stops.MODEL)
             return results.of(following)
         finally:
             following.runner.close()

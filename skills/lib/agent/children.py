@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
+from skills.lib.agent import stops
 from skills.lib.errors import LockstepError
 from skills.lib.model.run import Request
 
@@ -42,7 +43,7 @@ _OPEN = ("pending", "open", "waiting")
 def _take(following: Following, stopped: str) -> None:
     """Take the result of the sub-agent that did the whole skill, or stop for the reason that its session stopped."""
     if stopped:
-        following.stop(stopped)
+        following.stop(stopped, stops.SUB_AGENT)
         return
     peek = following.peek()
     if not peek.run.ended and not any(one["status"] in _OPEN for one in peek.children):

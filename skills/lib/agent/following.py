@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 
+from skills.lib.agent import stops
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.configuration.settings import SIMPLE
 from skills.lib.agent.limits import Limits
@@ -115,19 +116,36 @@ class Following:
 
     def ends(self, peek: Peek) -> str:
         """Why the session ends here; "" if it goes on."""
-        if peek.run.ended:
-            return f"The run is {peek.run.status}."
-        if peek.run.status == "waiting":
-            return "The run waits for a person."
-        if peek.is_paused:
-            return "A person paused the run."
-        if self.is_cancelled():
-            return "The session was cancelled."
-        return self.limits.stopped() or self.limits.spent(peek.run.turn) or (self.budget.spent() if self.budget else "")
+        return self._ending(peek)[0]
 
-    def stop(self, reason: str) -> None:
+    def _ending(self, peek: Peek) -> tuple[str, str]:
+        """Why the session ends here, and the code of that; two empty texts if it goes on."""
+        if peek.run.ended:
+            return f"The run is {peek.run.status}.", ""
+        if peek.run.status == "waiting":
+            return "The run waits for a person.", ""
+        if peek.is_paused:
+            return "A person paused the run.", stops.PAUSED
+        if self.is_cancelled():
+            return "The session was cancelled.", stops.CANCELLED
+        if reason := self.limits.stopped():
+            return reason, ""
+        if reason := self.limits.spent(peek.run.turn):
+            return reason, stops.LIMIT
+        reason = self.budget.spent() if self.budget else ""
+        return reason, stops.BUDGET if reason else ""
+
+    def stop(self, reason: str, code: str = stops.STOPPED) -> None:
         """End the session, not the run, and note why."""
-        self.note("stopped", {"reason": reason})
+        self.note("stopped", {"reason": reason, "code": code})
+
+    def stopped(self, peek: Peek) -> str:
+        """Why the session ended, which is noted if it was not."""
+        reason, code = self._ending(peek)
+        reason = reason or "The model ended its turn."
+        if not self.limits.stopped():
+            self.stop(reason, code or stops.UNREPORTED)
+        return reason
 
     def note(self, kind: str, data: Mapping[str, Any], turn: int | None = None, visibility: str = WHOLE) -> int:
         """Record that something happened now, without secrets; the id of its row."""
@@ -141,14 +159,19 @@ class Following:
         return self.activity.note(self.run, turn, history.last(ledger.database), kind, data, visibility)
 
     def task(self) -> str:
-        """What the run is for, as it was given; "" for a sub-agent's, whose block says it."""
+        """What the run is for, as it was given; "" if its block says it, as that of a skill without a graph."""
+        if self.rules is not None:
+            return ""
         rows = self.activity.rows(self.run, kind="task")
         return str(rows[0].data["text"]) if rows else ""
 
     def block(self, peek: Peek) -> str:
         """The block of the present step for who calls tools."""
         assert peek.element is not None
-        return xml.render(for_tools.block(peek.element, REPORT))
+        if self.rules is None:
+            return xml.render(for_tools.block(peek.element, REPORT))
+        shown = self.rules.shown(peek.element, peek.run.state)
+        return xml.render(for_tools.block(shown, REPORT, speaks_of_commands=False))
 
     def base(self) -> str:
         """The first words of the system prompt; "" for those of any session."""
@@ -243,8 +266,13 @@ class Following:
         goes_on = not self.settings.early_termination and not self._is_simple
         if goes_on and not self.limits.spent(after.turn):
             return Ended(f"Recorded: {said}. Model calls are left: go on with the others, then report again.")
-        self.stop(f"{said}; see lockstep trace {self.run}")
+        self.stop(f"{said}; see lockstep trace {self.run}", stops.PARTIAL)
         return Ended(f"Recorded: {said}. The session ends here.")
+
+    def refused(self, tool: str, why: str, by: str) -> Ended:
+        """A call that is not run, noted: of a tool that there is not, or that the step is not reported by."""
+        self.note("refused", {"tool": readable(tool)[:80], "by": by, "why": why})
+        return Ended(why, False)
 
     def begin_call(
         self, tool: str, arguments: Mapping[str, Any], key: str, stamp: Stamp | None, reads: bool
@@ -298,7 +326,7 @@ class Following:
             guarding.learn(name, redact(dict(arguments)), key, kept)
         if not ended.ok and not self.settings.enable_error_recovery:
             first = "" if call.visibility == BARE else (ended.text.strip().splitlines() or [""])[0]
-            self.stop(f"{tool} failed, and enable_error_recovery is false: {first:.300}")
+            self.stop(f"{tool} failed, and enable_error_recovery is false: {first:.300}", stops.TOOL_FAILED)
         return ended
 
     def suspend_call(self, tool: str, key: str) -> None:
@@ -327,7 +355,8 @@ class Following:
         told = self.limits.early_ends(peek.run.turn)
         if told >= (0 if self._is_simple else self.settings.early_ends):
             self.stop(
-                f"The model ended its turn {counted(told + 1, 'time')} at {peek.run.step} without reporting the step."
+                f"The model ended its turn {counted(told + 1, 'time')} at {peek.run.step} without reporting the step.",
+                stops.UNREPORTED,
             )
             return ""
         text = (

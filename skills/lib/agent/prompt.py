@@ -125,7 +125,8 @@ def forced(
     ``tools`` are the names of those that the step allows. ``directive`` takes the place of the reinforcement.
     ``moved_on`` says that the run moved by another way than this conversation.
     """
-    again = directive or (reinforcement(skill, tools, call) if switches.reinforce else "")
+    named = () if switches.remind_last else tools  # the reminder names them
+    again = directive or (reinforcement(skill, named, call) if switches.reinforce else "")
     last = reminder(skill, tools) if switches.remind_last else ""
     if switches.reduce_noise and (left_out := [name for name in ("skills", "subagents") if getattr(sections, name)]):
         log.info("skill %s: left out of the system prompt: %s", skill, ", ".join(left_out))

@@ -52,9 +52,7 @@ def of(following: Following) -> SessionResult:
         choices = tuple(question.get("choices") or ())
         text = str(question.get("text", ""))
         return SessionResult("waiting", run.id, run.step or "", text, choices, text="The run waits for a person.")
-    reason = following.ends(peek) or "The model ended its turn."
-    if not following.limits.stopped():
-        following.stop(reason)
+    reason = following.stopped(peek)
     return SessionResult(
         "stopped",
         run.id,

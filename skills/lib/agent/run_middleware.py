@@ -15,7 +15,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.errors import GraphBubbleUp, GraphInterrupt
 from langgraph.types import Command
 
-from skills.lib.agent import prompt, texts, trimming
+from skills.lib.agent import prompt, stops, texts, trimming
 from skills.lib.agent.calls import Ended, Stamp, readable_values
 from skills.lib.agent.deadline import TimedOut, timed_out, within
 from skills.lib.agent.following import Following, Present
@@ -138,7 +138,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
     def _too_late(self, asked: _Asked, error: TimedOut) -> AIMessage:
         """What stands in place of an answer that did not come in time: the session ends."""
         self.following.fail_model_call(asked.stamp, True)
-        self.following.stop(f"The model did not answer: {error.what}.")
+        self.following.stop(f"The model did not answer: {error.what}.", stops.MODEL)
         return _ending(self.following.present())
 
     def _bounded(self, request: ToolCallRequest) -> ToolCallRequest:
@@ -176,7 +176,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
             request = request.override(model=self._model_of(present.peek))
         model = chat_models.name_of(request.model)
         if following.budget and (why := following.budget.why_not(model)):
-            following.stop(why)
+            following.stop(why, stops.BUDGET)
             return _ending(following.present())
         stamp = following.begin_model_call(present.peek, model)
         prepared = self._prepared(request, present)
@@ -228,7 +228,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         if place.tool == REPORT:
             return self.following.report(place.arguments, place.stamp, place.alone)
         if request.tool is None:
-            return Ended(f"There is no tool {place.tool!r:.80}.", False)
+            return self.following.refused(place.tool, f"There is no tool {place.tool!r:.80}.", stops.UNKNOWN)
         if not place.is_known:
             return Ended(NOT_KEPT, False)
         reads = bool((request.tool.metadata or {}).get("reads"))
@@ -249,7 +249,7 @@ class RunMiddleware(AgentMiddleware[Any, Any, Any]):
         """The result of a tool, noted; a command to the graph is passed on as it is."""
         ended = self.following.end_call(place.tool, place.arguments, place.key, ended_by(result))
         if ended.ok and request.tool is not None and (request.tool.metadata or {}).get("ends"):
-            self.following.stop(ended.text.strip())
+            self.following.stop(ended.text.strip(), stops.GAVE_UP)
         if isinstance(result, Command):
             return self._conversation.kept_command(result, place.tool, place.arguments)
         return self._conversation.kept_result(

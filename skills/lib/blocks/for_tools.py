@@ -18,13 +18,14 @@ _FIELDS = "Give each field as an entry of record: a text of any length as it is,
 _CHILDREN = "The sub-agents of this step were run for you. Their results are recorded: {ended}."
 
 
-def block(element: Element, tool: str) -> Element:
+def block(element: Element, tool: str, speaks_of_commands: bool = True) -> Element:
     """The document of a step with a call of ``tool`` in place of commands, by the same grammar.
 
-    Sub-agents are run by the program that reads it.
+    Sub-agents are run by the program that reads it. If the step's texts speak of commands it says what these mean.
     """
     inside = list(_inside(element, tool))
-    inside.insert(1, parts.notice(_ABOUT.format(tool=tool)))
+    if speaks_of_commands:
+        inside.insert(1, parts.notice(_ABOUT.format(tool=tool)))
     return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 

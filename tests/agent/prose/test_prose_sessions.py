@@ -45,8 +45,9 @@ def test_the_run_first_fixes_its_objectives_and_shows_skill_and_task_whole(tmp_p
     steps = [call.system.partition(' id="')[2].partition('"')[0] for call in model.calls]
     assert steps == ["objectives", "work"]
     assert all("Say &lt;so> &amp; more." in call.system for call in model.calls)
-    assert all("<task>look</task>" in call.system for call in model.calls)
-    assert "one" in model.calls[1].system
+    assert all('<value name="task">look</value>' in call.system for call in model.calls)
+    assert all("<task>" not in call.system and "--record" not in call.system for call in model.calls)
+    assert '<value step="objectives" name="objectives">1. one</value>' in model.calls[1].system
 
 
 @pytest.mark.req("A-02.5")
@@ -67,6 +68,7 @@ def test_a_partial_report_stops_the_session_and_the_same_command_tries_the_rest(
     assert ended.result == {"result": "The first is there."}
     assert [one["status"] for one in ended.objectives] == ["done", "partial", "not"]
     assert [event.progress for event in host.follow(run)][-1] == 35
+    assert [event.code for event in host.follow(run) if event.type == "error"] == ["PARTIAL"]
     entry = first.calls[1].tools[-1]["parameters"]["properties"]["record"]["properties"]["objectives"]["items"]
     assert entry["properties"]["status"] == {"enum": ["done", "partial", "not"]}
 
@@ -76,6 +78,16 @@ def test_a_partial_report_stops_the_session_and_the_same_command_tries_the_rest(
     assert again.start("tidy", "make three") == run
     assert again.advance(run).status == "done"
     assert "Some objectives are not done" in second.calls[0].system
+    lines = (
+        "1. a.txt: done (a.txt; as it was asked)\n2. b.txt: partial (as it was asked)\n3. c.txt: not (as it was asked)"
+    )
+    assert f'<value step="objectives" name="objectives">{lines}</value>' in second.calls[0].system
+    assert second.calls[0].system.count("c.txt") == 1
+    assert [event.data.get("undone", False) for event in again.follow(run) if event.kind in ("moved", "finished")] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_zero_done_is_never_done(tmp_path: Path) -> None:

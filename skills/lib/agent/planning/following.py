@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import logging
 
-from skills.lib.agent import texts
+from skills.lib.agent import stops, texts
 from skills.lib.agent.calls import Ended
 from skills.lib.agent.following import Following
 from skills.lib.agent.planning import execution, memory, tools
@@ -111,7 +111,7 @@ class ExecutionFollowing(Following):
     def report(self, arguments: Mapping[str, Any], stamp: Stamp | None, alone: bool) -> Ended:
         peek = self.peek()
         if _is(peek, plans.DO) and stamp is not None and stamp.turn == peek.run.turn:
-            return Ended(f"This step is not reported by a tool. {_BY_TEXT}", False)
+            return self.refused(reporting.REPORT, f"This step is not reported by a tool. {_BY_TEXT}", stops.BY_TEXT)
         ended = super().report(arguments, stamp, alone)
         self.learn()
         return ended
@@ -155,7 +155,7 @@ class ExecutionFollowing(Following):
             else:
                 break
             if refused:
-                self.stop(refused)
+                self.stop(refused, stops.UNREPORTED)
                 return ""
         self.learn()
         if turn == peek.run.turn:

@@ -9,8 +9,9 @@ from skills.lib.agent.prose import substitution
 from skills.lib.agent.prose import workflow as workflows
 from skills.lib.agent.prose.settable import FIELDS
 from skills.lib.agent.prose.skill import FORK
-from skills.lib.agent.prose.workflow import WORK
+from skills.lib.agent.prose.workflow import OBJECTIVES, WORK
 from skills.lib.model.texts import counted
+from skills.lib.model.types import Element
 from skills.lib.runtime import objectives
 
 if TYPE_CHECKING:
@@ -77,6 +78,22 @@ class Rules:
             fields["objectives"] |= objectives.SCHEMA
         return schema
 
+    def shown(self, element: Element, state: Mapping[str, Mapping[str, Any]]) -> Element:
+        """The block of a step with the objectives by their numbers, each with how it was last reported, if it was."""
+        lines = "\n".join(_line(one, WORK in state) for one in self.entries(state))
+
+        def numbered(context: Element) -> Element:
+            first = next((one for one in context.children if _lists_objectives(one)), None)
+            inside = [one for one in context.children if one is first or not _lists_objectives(one)]
+            named = {"step": OBJECTIVES, "name": OBJECTIVES}
+            inside = [Element("value", named, lines) if one is first else one for one in inside]
+            return Element(context.tag, context.attributes, *inside, prose=context.prose)
+
+        def shown(one: Element | str) -> Element | str:
+            return numbered(one) if isinstance(one, Element) and one.tag == "CONTEXT" else one
+
+        return Element(element.tag, element.attributes, *map(shown, element.children), prose=element.prose)
+
     def partial(self, run: Run) -> str:
         """What of the run is done, as "3 of 5 objectives are done", with the others."""
         done, count = objectives.counted(run.state, run.params)
@@ -87,7 +104,7 @@ class Rules:
         own = state.get(WORK) or state.get(FORK) or {}
         if own.get("objectives"):
             return [dict(one) for one in own["objectives"]]
-        texts: Sequence[str] = state.get("objectives", {}).get("objectives") or ()
+        texts: Sequence[str] = state.get(OBJECTIVES, {}).get("objectives") or ()
         return [
             {"number": number, "objective": text, "status": "not", "place": "", "note": ""}
             for number, text in enumerate(texts, 1)
@@ -101,3 +118,14 @@ class Rules:
     def _own(self) -> Mapping[str, Any]:
         given = self.params.get("settings")
         return given if isinstance(given, dict) else {}
+
+
+def _lists_objectives(one: Element | str) -> bool:
+    """True for a value of a block that has the objectives: as they were fixed, or as they were last reported."""
+    return isinstance(one, Element) and one.attributes.get("name") == "objectives" and "step" in one.attributes
+
+
+def _line(entry: Mapping[str, Any], is_reported: bool) -> str:
+    """An objective on a line, with its status, place and note once it was reported."""
+    about = "; ".join(text for text in (entry["place"], entry["note"]) if text)
+    return f"{entry['number']}. {entry['objective']}" + (f": {entry['status']} ({about})" if is_reported else "")

@@ -210,6 +210,7 @@ class _Follower:
         data = dict(event.detail) if self._full else {"counts": counts.data()} if counts.words() else {}
         question = event.change.get("question")
         data |= {"question": question} if question else {}
+        data |= {"undone": True} if wording.is_undone(left, progress, event) else {}
         if event.run == root and whole.since == place:
             data |= _details(whole)
         number = progress.number or progress.number_of(left)

@@ -63,6 +63,13 @@ def is_in_summary(kind: str, below: bool, visibility: str = "") -> bool:
     return kind in (_EVENTS_BELOW if below else _EVENTS)
 
 
+def is_undone(left: str, after: Progress, event: Event) -> bool:
+    """True if an event leaves a step or a run that is not done."""
+    if event.kind == "finished":
+        return after.status != "done"
+    return event.kind == "moved" and (left == after.step or event.detail.get("outcome") == "fail")
+
+
 def of_event(event: Event, left: str, after: Progress, counts: Counts, full: bool) -> str:
     """An event of the ledger in words: ``left`` is the step that the run was at, ``counts`` what that took."""
     detail = event.detail
@@ -198,6 +205,8 @@ def _barred(data: Mapping[str, Any]) -> str:
         "policy": "a policy forbids it",
         "alone": "it stands alone in a message",
         "report": "only a report was due",
+        "unknown": "there is no such tool",
+        "text": "this step is reported by a text",
     }
     return reasons.get(str(data.get("by", "")), "this step does not allow it")
 

@@ -41,6 +41,8 @@ _MARKS = {
     "usage": ("·", "-", "dim"),
 }
 _OTHER = ("·", "-", "")
+# Of a step that was left, or a run that ended, and is not done.
+_UNDONE = ("↩", "!", "yellow")
 # How many lines of a thought or a result are shown, and the margin before all but the first.
 _LINES, _MARGIN = 20, " " * len("100%  + ")
 # How wide the bar of the share of the way is.
@@ -102,7 +104,7 @@ class Lines(Display):
         self._say, self._numbered = say or screen.say, numbered
 
     def show(self, event: Event) -> None:
-        mark, plain, style = _MARKS.get(event.kind, _OTHER)
+        mark, plain, style = _UNDONE if event.data.get("undone") else _MARKS.get(event.kind, _OTHER)
         first, *others = self._broken(clean(event.text).strip()) or [""]
         if len(others) >= _LINES:
             others = [*others[: _LINES - 1], f"({counted(len(others) - _LINES + 1, 'more line')})"]
