@@ -24,7 +24,9 @@ import plugin_manifests  # noqa: E402
 from recording import picture  # noqa: E402
 from transcript import TranscriptError, replay  # noqa: E402
 
+from skills.lib import paths  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
+from skills.lib.skillfile.discovery import graphs_in  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
 from skills.lib.workflow.types import Dispatch  # noqa: E402
 
@@ -114,11 +116,14 @@ PAGES: dict[str, Writer] = {
 def workflows(skill: str) -> tuple[list[Workflow], list[Workflow]]:
     """The workflows of a skill that an agent opens, the one named like it first; and those that are handed out."""
     scripts = ROOT / "skills" / skill / "scripts"
-    modules = sorted(scripts.glob(f"**/*{loading.SUFFIX}"))
+    modules = graphs_in(scripts.parent)
     found = {str(module.relative_to(scripts)): loading.load_workflow(str(module)) for module in modules}
     handlers = [step.handler for one in found.values() for step in one.steps]
     dispatched = {
-        one.script.replace(".py", loading.SUFFIX) for one in handlers if isinstance(one, Dispatch) and one.script
+        one.script.replace(".py", ending)
+        for ending in (paths.MODULE, paths.COMPILED)
+        for one in handlers
+        if isinstance(one, Dispatch) and one.script
     }
     own = [one for path, one in found.items() if path not in dispatched]
     handed_out = [one for path, one in found.items() if path in dispatched]

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from skills.lib import paths
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Person
 from skills.lib.runtime import loading
 from skills.lib.skillfile import check_specification
+from skills.lib.skillfile.discovery import graphs_in
 from skills.lib.validation import registration
 
 SKILLS = Path(__file__).resolve().parent.parent / "skills"
@@ -62,9 +64,9 @@ def content() -> str:
 def _graphs(skill: str) -> Iterator[Graph]:
     from tests.skills.test_transitions import WALKS
 
-    modules = sorted((SKILLS / skill / "scripts").glob(f"**/*{loading.SUFFIX}"))
+    modules = graphs_in(SKILLS / skill)
     for module in sorted(modules, key=lambda one: loading.load_workflow(str(one)).name != skill):
-        script = module.with_name(module.name.removesuffix(loading.SUFFIX) + ".py")
+        script = module.with_name(module.name.removesuffix(paths.MODULE).removesuffix(paths.COMPILED) + ".py")
         legs = [leg for walk in WALKS.get(script, ()) for leg in walk.legs]
         tested = frozenset((leg.step, leg.route.value) for leg in legs)
         yield Graph(loading.load_workflow(str(module)), module, tested)

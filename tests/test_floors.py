@@ -18,7 +18,7 @@ OURS = [path for room in ("lockstep", "skills", "benchmarks", "tests") for path 
 ALLOWED: dict[str, set[str]] = {
     "ground": set(),
     "schema": {"ground"},
-    "model": {"ground", "schema"},
+    "model": {"ground", "schema", "guard"},
     "engine": {"ground", "model"},
     "blocks": {"ground", "model", "engine"},
     "ledger": {"ground", "schema", "model", "engine"},
@@ -26,8 +26,9 @@ ALLOWED: dict[str, set[str]] = {
     "guard": {"ground"},
     "runtime": {"ground", "schema", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
+    "graphfile": {"ground", "guard", "model", "runtime", "skillfile"},
     "gateway": {"ground", "schema", "model", "ledger", "skillfile"},
-    "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "runtime"},
+    "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "graphfile", "runtime"},
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}

@@ -6,6 +6,8 @@ import os
 
 # The folder of a project's ledger, unless LOCKSTEP_HOME names another.
 FOLDER = ".lockstep"
+# The ends of the names of a graph's module and of a compiled graph, and the name of what that is compiled of.
+MODULE, COMPILED, YAML = "_workflow.py", "_workflow.json", "workflow.yaml"
 # What programs make anew: no content of a project, unless git tracks it.
 MADE = frozenset(
     "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
@@ -188,10 +190,46 @@ def within(root: str, path: str) -> str:
     return resolved
 
 
+def graph_of(script: str) -> str:
+    """The file with the graph of an entry script ``x.py``: ``x_workflow.py`` beside it, or ``x_workflow.json``.
+
+    That JSON is compiled of a ``workflow.yaml``; it may not be there yet, and a module that is missing is no file.
+    """
+    stem = script.removesuffix(".py")
+    module, compiled = stem + MODULE, stem + COMPILED
+    if os.path.isfile(module) or not (os.path.isfile(compiled) or yaml_of(compiled)):
+        return module
+    return compiled
+
+
+def compiled_of(source: str) -> str:
+    """The JSON that a YAML file with a graph is compiled to.
+
+    ``x/workflow.yaml`` becomes ``x/scripts/x_workflow.json``, ``y_workflow.yaml`` becomes ``y_workflow.json``.
+    """
+    source = os.path.abspath(source)
+    if source.endswith("_" + YAML):
+        return source[: -len("_" + YAML)] + COMPILED
+    folder = os.path.dirname(source)
+    return os.path.join(folder, "scripts", os.path.basename(folder).replace("-", "_") + COMPILED)
+
+
+def yaml_of(compiled: str) -> str:
+    """The YAML file that compiled JSON is made of; empty if it is not there, and for a module."""
+    if not compiled.endswith(COMPILED):
+        return ""
+    beside = compiled[: -len(COMPILED)] + "_" + YAML
+    if os.path.isfile(beside):
+        return beside
+    above = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(compiled))), YAML)
+    return above if compiled_of(above) == os.path.abspath(compiled) and os.path.isfile(above) else ""
+
+
 def has_own_graph(script: str) -> bool:
     """True if the graph that is loaded for a script is beside the script itself, the links of both followed."""
-    graph = script.removesuffix(".py") + "_workflow.py"
-    return os.path.realpath(graph) == os.path.realpath(script).removesuffix(".py") + "_workflow.py"
+    graph = graph_of(script)
+    ending = MODULE if graph.endswith(MODULE) else COMPILED
+    return os.path.realpath(graph) == os.path.realpath(script).removesuffix(".py") + ending
 
 
 def is_of_project(file: str) -> bool:

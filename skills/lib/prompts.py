@@ -42,7 +42,7 @@ def read_prompts(module_file: str) -> Prompts:
     stem = os.path.splitext(os.path.abspath(module_file))[0].removesuffix("_workflow")
     file = stem + "_prompts.md"
     prompts = Prompts(file)
-    for title, body in sections(_read(file)):
+    for title, body in sections(read_text(file)):
         if title in prompts:
             raise SkillError(f"{prompts.file} has the section {title!r} twice", remedy="rename one, or join the two")
         if title:
@@ -71,7 +71,7 @@ def read_resource(module_file: str, name: str) -> str:
     """
     if not name or "\0" in name:
         raise UsageError(f"{name!r} is not a resource's name", valid="a path under the skill's resources folder")
-    return _read(paths.within(os.path.join(_skill_folder(module_file), "resources"), name))
+    return read_text(paths.within(os.path.join(_skill_folder(module_file), "resources"), name))
 
 
 def _skill_folder(module_file: str) -> str:
@@ -84,7 +84,8 @@ def _skill_folder(module_file: str) -> str:
     return os.path.dirname(folder)
 
 
-def _read(file: str) -> str:
+def read_text(file: str) -> str:
+    """The text of a regular file with ``\\n`` line ends. Raises SkillError for any other, and for one over LIMIT."""
     try:
         if not S_ISREG(os.stat(file).st_mode):
             raise SkillError(f"{file} is not a regular file")

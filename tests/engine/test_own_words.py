@@ -68,15 +68,6 @@ def test_a_loop_by_an_own_word_asks_a_person_at_its_bound() -> None:
     assert (again.step, again.rounds["work"]) == ("pick", 0)
 
 
-def test_a_person_goes_on_by_the_way_out_of_the_loop_where_ok_has_no_route() -> None:
-    routes = {MORE: "pick", Outcome("enough"): "close"}
-    work = StepDef("work", "Work", next=routes, max_iterations=3)
-    pick, _, close = chores().steps
-    run = at_the_limit(Workflow("chores", pick, work, close))
-    on = moved(Workflow("chores", pick, work, close), run, "person (terminal)", answer="accept", reason="that will do")
-    assert (on.step, on.last["outcome"]) == ("close", "enough")
-
-
 @pytest.mark.parametrize("at_limit, status", [("no-time", "done"), ("fail", "failed")])
 def test_a_stated_way_out_is_taken_at_the_bound(at_limit: str, status: str) -> None:
     run = at_the_limit(chores(at_limit=at_limit))

@@ -21,7 +21,7 @@ from skills.lib.workflow.types import Dispatch, person
 from tests.fixtures.strategies import workflows
 
 ROOT = Path(__file__).parents[2]
-GRAPHS = sorted((ROOT / "skills").glob("*/scripts/**/*_workflow.py"))
+GRAPHS = sorted((ROOT / "skills").glob("*/scripts/**/*_workflow.[pj]*"))
 
 
 def judge(context: StepContext) -> Outcome:

@@ -39,8 +39,9 @@ class Stated(NamedTuple):
 
 def in_prompts() -> Iterator[Stated]:
     """The limits of every prompt of the shipped skills."""
-    for file in sorted(SKILLS.glob("*/scripts/**/*_prompts.md")):
+    for file in sorted([*SKILLS.glob("*/scripts/**/*_prompts.md"), *SKILLS.glob("*/workflow.md")]):
         name = file.relative_to(SKILLS).as_posix().replace("/scripts/", "/").removesuffix("_prompts.md")
+        name = name.replace("/workflow.md", "/" + file.parent.name.replace("-", "_"))
         for section in file.read_text(encoding="utf-8").split("\n## ")[1:]:
             title, _, text = section.partition("\n")
             for match in _LIMIT.finditer(_instructions(text)):

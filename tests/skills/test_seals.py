@@ -12,7 +12,7 @@ from skills.lib.runtime import loading
 from skills.lib.validation import registration
 
 ROOT = Path(__file__).parents[2]
-MODULES = sorted(ROOT.glob("skills/*/scripts/**/*_workflow.py"))
+MODULES = sorted(ROOT.glob("skills/*/scripts/**/*_workflow.[pj]*"))
 
 
 @pytest.mark.req("W-02")
@@ -27,7 +27,7 @@ def test_the_seal_beside_the_graph_is_good(module: Path) -> None:
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 def test_a_step_prints_without_any_library(module: Path, tmp_path: Path) -> None:
     """``-S`` leaves site-packages out, and an empty cache holds no other seal."""
-    entry = module.with_name(module.name.replace("_workflow", ""))
+    entry = module.with_name(module.stem.replace("_workflow", "") + ".py")
     command = [sys.executable, "-S", str(entry), "--step", "1", "--stateless", "--project", str(tmp_path)]
     environment = {"PATH": "", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)

@@ -167,7 +167,7 @@ print(json.dumps(places))
 
 @pytest.mark.req("W-21")
 def test_every_shipped_step_has_the_line_of_the_call_that_makes_it() -> None:
-    modules = [str(path) for path in sorted(ROOT.glob("skills/*/scripts/**/*_workflow.py"))]
+    modules = [str(path) for path in sorted(ROOT.glob("skills/*/scripts/**/*_workflow.[pj]*"))]
     done = subprocess.run(
         [sys.executable, "-c", PLACES, *modules], cwd=ROOT, capture_output=True, text=True, check=True
     )
@@ -177,4 +177,5 @@ def test_every_shipped_step_has_the_line_of_the_call_that_makes_it() -> None:
         checkpoint = where.partition(":")[2].removesuffix("-review").removesuffix("-gate")
         written = "\n".join(Path(file).read_text().split("\n")[line - 1 : line + 2])
         assert line != line_of_workflow, where
-        assert f'"{checkpoint}"' in written or f".{checkpoint}(" in written, where
+        forms = (f'"{checkpoint}"', f".{checkpoint}(", f"\n  {checkpoint}:")
+        assert any(form in f"\n{written}" for form in forms), where

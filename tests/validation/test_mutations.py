@@ -58,7 +58,7 @@ class Tally:
 @cache
 def _family() -> dict[str, Workflow]:
     """Every shipped workflow by its file."""
-    modules = sorted(ROOT.glob("skills/*/scripts/**/*_workflow.py"))
+    modules = sorted(ROOT.glob("skills/*/scripts/**/*_workflow.[pj]*"))
     return {str(module): loading.load_workflow(str(module)) for module in modules}
 
 

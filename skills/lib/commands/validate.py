@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 import click
 
 from skills import __version__
+from skills.lib import paths
 from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.findings import print_findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.errors import BROKEN_SKILL, PRINTED, EnvironmentProblem, UsageError, did_you_mean
+from skills.lib.graphfile.compiling import compile_file
+from skills.lib.graphfile.reader import GraphFileError, Problem
 from skills.lib.hosts import skills
 from skills.lib.model.steps import Registered
 from skills.lib.runtime import script
@@ -129,12 +132,18 @@ def _check(paths: Sequence[str]) -> _Checked:
 
 
 def _seal_valid(checked: _Checked) -> Iterator[str]:
-    """Write the seal of every workflow whose graph has no error; EnvironmentProblem if a folder is read-only."""
+    """Write the seal of every workflow whose graph has no error, and the JSON of one in YAML.
+
+    Raises EnvironmentProblem if a folder is read-only.
+    """
     for entry in checked.sealable:
         path = registration.beside(entry.workflow, entry.file)
-        if not registration.write(path, registration.text(entry.workflow)):
-            raise EnvironmentProblem(f"{path} cannot be written", remedy="make its folder writable")
-        yield path
+        yaml = paths.yaml_of(entry.file)
+        written = {entry.file: compile_file(yaml).to_json()} if yaml else {}
+        for name, text in {**written, path: registration.text(entry.workflow)}.items():
+            if not registration.write(name, text):
+                raise EnvironmentProblem(f"{name} cannot be written", remedy="make its folder writable")
+            yield name
 
 
 def _modules(path: str, checked: _Checked) -> list[str]:
@@ -151,7 +160,7 @@ def _modules(path: str, checked: _Checked) -> list[str]:
 
 def _check_module(checked: _Checked, entry: skills.Loaded) -> None:
     if entry.workflow is None:
-        checked.findings.append(_broken(entry))
+        checked.findings += _broken(entry)
         return
     found = validation.validate(entry.workflow, entry.file, waived=True)
     if not any(finding.severity == "error" and not finding.waived for finding in found):
@@ -167,17 +176,26 @@ def _add(checked: _Checked, found: Sequence[Finding]) -> None:
             kept.append(finding)
 
 
-def _broken(entry: skills.Loaded) -> Finding:
-    """A module that does not register a workflow, as a finding; its error may name the line."""
+def _broken(entry: skills.Loaded) -> list[Finding]:
+    """A module that does not register a workflow, as a finding; its error may name the line, or several."""
     assert entry.error is not None
     what, line = entry.error.what.removeprefix(entry.file), 0
     number, _, rest = what.removeprefix(":").partition(":")
     if number.isdigit():
         what, line = rest, int(number)
     what = what.strip(": ") + (f" (valid: {entry.error.valid})" if entry.error.valid else "")
-    name = os.path.basename(entry.file).removesuffix(skills.SUFFIX).replace("_", "-")
+    name = os.path.basename(entry.file).removesuffix(paths.MODULE).removesuffix(paths.COMPILED).replace("_", "-")
     why = "no step of it can be printed"
-    return Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "fix it")
+    if isinstance(entry.error, GraphFileError):
+        return [
+            Finding("broken-module", "error", name, one.file, one.line, _said(one), why, one.remedy or "fix it")
+            for one in entry.error.problems
+        ]
+    return [Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "fix it")]
+
+
+def _said(problem: Problem) -> str:
+    return problem.what + (f" (valid: {problem.valid})" if problem.valid else "")
 
 
 def _print_summary(screen: Screen, checked: _Checked) -> None:

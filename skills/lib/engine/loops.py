@@ -51,15 +51,6 @@ def leaves_at_limit(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool
     return not (outcome.is_own or instead.is_own) or not leads_back(workflow, step, instead)
 
 
-def accepted(workflow: Workflow, step: StepDef) -> Outcome:
-    """The outcome by which a person goes on at the limit: OK, or if it has no route the first that leaves the loop."""
-    if step.route(Outcome.OK) is None:
-        for outcome in step.next:
-            if outcome is not Outcome.DEFAULT and not leads_back(workflow, step, outcome):
-                return outcome
-    return Outcome.OK
-
-
 def around(workflow: Workflow, step: StepDef) -> set[str]:
     """The natural loops of the step's ITERATE, FAIL and own-word edges: what lies on ways from their targets to it."""
     members = {step.id}

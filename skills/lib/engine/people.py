@@ -180,11 +180,7 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
     if about == "change":
         return _settle_change(leaving, run, asked, detail)
     again = Outcome(asked["outcome"]) if about == "limit" else Outcome.FAIL
-    outcome = again
-    if accepts:
-        from skills.lib.engine import loops  # few runs come to a limit
-
-        outcome = loops.accepted(leaving.workflow, step) if about == "limit" else Outcome.OK
+    outcome = Outcome.OK if accepts else again
     leaving.report.check_outcome(step, outcome)
     if about == "limit":
         if accepts:

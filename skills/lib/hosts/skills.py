@@ -13,19 +13,21 @@ from pathlib import Path
 import skills
 from skills.lib import files, paths
 from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
+from skills.lib.graphfile.compiling import compile_file
+from skills.lib.graphfile.reader import GraphFileError, read
 from skills.lib.hosts.install import source
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch, Gate, Person
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
-from skills.lib.skillfile.discovery import SCRIPT_LIMIT, walk
+from skills.lib.skillfile.discovery import SCRIPT_LIMIT, graphs_in
 from skills.lib.validation import locations, registration
 
-SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
 FOLDERS = ("skills", ".claude/skills", ".agents/skills")
 # What a skill is to a project, the first before the next: a copy has its original somewhere else.
 _OWN, _HIDDEN, _COPY, _SHIPPED = range(4)
+_GRAPH = f"{paths.MODULE} module or {paths.YAML}"
 _NUMBERS = {2: "two", 3: "three"}
 
 
@@ -84,9 +86,11 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
     A module that is no regular file, is larger than SCRIPT_LIMIT, or is a link out of its project is not loaded.
     """
     try:
-        _require_loadable(file)
+        yaml = paths.yaml_of(file)
+        _require_loadable(yaml or file)
         with contextlib.redirect_stdout(sys.stderr), _registration(validated), _working_directory():
-            return Loaded(file, script, loading.load_workflow(file), None)
+            workflow = _compiled(yaml, file) if yaml else loading.load_workflow(file)
+            return Loaded(file, script, workflow, None)
     except LockstepError as error:
         return Loaded(file, script, None, error)
     except KeyboardInterrupt:
@@ -94,6 +98,13 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
     except BaseException as error:
         what = f"{file} cannot be imported: {type(error).__name__}"
     return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
+
+
+def _compiled(yaml: str, file: str) -> Workflow:
+    """The workflow that a workflow.yaml says now; steps are printed from the JSON that was compiled of it."""
+    workflow = compile_file(yaml).workflow
+    registration.require(workflow, file)
+    return workflow
 
 
 def _require_loadable(file: str) -> None:
@@ -122,14 +133,14 @@ def one(project: str, name: str, validated: bool = True) -> Loaded:
 
     Raises UsageError with the nearest name for an unknown one, and the error of a module that does not load.
     """
-    if os.path.exists(name) and (os.sep in name or name.endswith(".py") or name in (".", "..")):
+    if os.path.exists(name) and (os.sep in name or name.endswith((".py", ".yaml")) or name in (".", "..")):
         return _at_path(name, validated)
     folder = folder_of(project, name, missing_ok=True)
     if folder is None:
         return _by_workflow(project, name, validated)
     found = load(folder, validated)
     if not found:
-        raise UsageError(f"the skill {name} has no workflow: {folder.path} holds no {SUFFIX} module")
+        raise UsageError(f"the skill {name} has no workflow: {folder.path} holds no {_GRAPH}")
     if len(found) > 1 and not (found[0].workflow and found[0].workflow.name == name):
         names = [entry.workflow.name for entry in found if entry.workflow]
         raise UsageError(
@@ -243,7 +254,14 @@ def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
 
 
 def _written_names(module: Path) -> list[str]:
-    """The names of workflows that a module gives as plain texts; none if it cannot be parsed."""
+    """The names of workflows that a module or YAML file gives as plain texts; none if it cannot be parsed."""
+    yaml = paths.yaml_of(str(module))
+    if yaml:
+        try:
+            name = read(yaml).fields.get("name")
+        except GraphFileError:
+            return []
+        return [str(name)] if isinstance(name, str) else []
     try:
         tree = ast.parse(files.read(module, SCRIPT_LIMIT))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
@@ -260,23 +278,25 @@ def _written_names(module: Path) -> list[str]:
 
 def modules_in(folder: str) -> list[Path]:
     """The workflow modules in the ``scripts`` of a folder, whether or not it has a SKILL.md."""
-    found = [path / name for path, names, _ in walk(os.path.join(folder, "scripts")) for name in names]
-    return sorted(file for file in found if file.name.endswith(SUFFIX) and file.is_file())
+    return [file for file in graphs_in(Path(folder)) if file.is_file() or paths.yaml_of(str(file))]
 
 
 def _script_of(module: str | Path) -> str:
     """The entry script beside a workflow module, whether it exists or not."""
-    return str(module)[: -len(SUFFIX)] + ".py"
+    name = str(module)
+    return name.removesuffix(paths.MODULE if name.endswith(paths.MODULE) else paths.COMPILED) + ".py"
 
 
 def module_of(path: str) -> str:
-    """The workflow module that a path means: itself, or the one beside an entry script; UsageError for another file."""
-    if path.endswith(SUFFIX):
+    """The graph that a path means: its own, or that of an entry script or YAML file; UsageError for another file."""
+    if path.endswith((paths.MODULE, paths.COMPILED)):
         return path
-    module = path.removesuffix(".py") + SUFFIX
-    if path.endswith(".py") and os.path.isfile(module):
+    if os.path.basename(path) == paths.YAML or path.endswith("_" + paths.YAML):
+        return paths.compiled_of(path)
+    module = paths.graph_of(path)
+    if path.endswith(".py") and (os.path.isfile(module) or paths.yaml_of(module)):
         return module
-    raise UsageError(f"{path} is neither a skill, an entry script nor a {SUFFIX} module", remedy="lockstep list")
+    raise UsageError(f"{path} is neither a skill, an entry script nor a {_GRAPH}", remedy="lockstep list")
 
 
 def kind(handler: object) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pyexpat import ExpatError, ParserCreate
-
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.field_checks import shown
 from skills.lib.model.as_data import NAME, name_of
 from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.model.rules import Rules
 from skills.lib.model.texts import check_tree
 from skills.lib.model.types import Before, Check, Dispatch, Gate, NeverEndsFailed, Passes, Person, Rendered
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _JSON = ("schema", "default", "$kind")
 _KINDS: dict[str, type[Record]] = {
     kind.__name__: kind
-    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
+    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes, Rules)
 }
 
 
@@ -49,6 +48,8 @@ def rich(value: Any, resolve: Resolve) -> Any:
 
 def _rendered(text: str) -> Rendered:
     """The rendered XML that a text is. Raises ValueError for one that would end the element that it stands in."""
+    from pyexpat import ExpatError, ParserCreate  # few texts are rendered before they are data
+
     try:
         ParserCreate().Parse(f"<x>{text}</x>" if isinstance(text, str) else "", True)
     except (ExpatError, UnicodeEncodeError) as error:

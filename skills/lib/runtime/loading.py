@@ -14,6 +14,7 @@ from skills.lib.model.steps import REGISTRY, Workflow
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import importlib._bootstrap_external as external
+    from collections.abc import Callable
     from types import ModuleType
     from typing import Any
 
@@ -21,11 +22,13 @@ else:
     # The same code as importlib.util's, which brings contextlib and collections along: 3 ms.
     import _frozen_importlib_external as external
 
-SUFFIX = "_workflow.py"
+SUFFIX = paths.MODULE
 # A script ``x.py`` with a file ``x_choice.py`` beside it hands over to the script that a flag chooses.
 CHOICE = "_choice.py"
 # By module: two copies of a skill may be loaded in one process, and the registry keeps one workflow of a name.
 _LOADED: dict[ModuleType, Workflow] = {}
+# By path: compiled graphs, each with the time and size of its file.
+_COMPILED: dict[str, tuple[tuple[int, int], Workflow]] = {}
 # Held while a module is loaded: another thread that wants it waits until it is whole.
 _LOADING = _thread.RLock()
 
@@ -128,9 +131,11 @@ def _module(path: str) -> ModuleType:
 
 
 def load_workflow(path: str) -> Workflow:
-    """The workflow that the module file registers; SkillError if it registers none, or several."""
+    """The workflow that a module file registers, or compiled JSON holds; SkillError if a module registers not one."""
     path = os.path.abspath(path)
     with _LOADING:
+        if path.endswith(paths.COMPILED):
+            return _compiled(path)
         module = load_module(path)
         if module in _LOADED:
             return _LOADED[module]
@@ -142,8 +147,42 @@ def load_workflow(path: str) -> Workflow:
         return found[0]
 
 
+def _compiled(path: str) -> Workflow:
+    """The workflow of compiled JSON, which is loaded again once the file has changed."""
+    try:
+        about = os.stat(path)
+        state = (about.st_mtime_ns, about.st_size)
+    except OSError:  # loading says what is missing
+        state = (0, 0)
+    known = _COMPILED.get(path)
+    if known is None or known[0] != state:
+        from skills.lib.runtime import compiled  # most graphs are Python modules
+
+        known = _COMPILED[path] = state, compiled.load(path, lambda name: _named(path, name))
+    return known[1]
+
+
+def _named(path: str, name: Any) -> Callable[..., Any]:
+    """The function that compiled JSON names, which is in a file beside it; SkillError for any other."""
+    module, _, function = name.partition(":") if isinstance(name, str) else ("", "", "")
+    file = os.path.join(os.path.dirname(path), module.rpartition(".")[2] + ".py")
+    if module_name(file) != module:
+        raise SkillError(f"{path} names the function {name!r:.120}, which is in no file beside it")
+    return function_in(file, function)
+
+
+def function_in(file: str, function: str) -> Callable[..., Any]:
+    """The function of that name in a file of handlers. SkillError for another file, or a link out of the folder."""
+    if os.path.dirname(os.path.realpath(file)) != os.path.realpath(os.path.dirname(file)):
+        raise SkillError(f"{file} is a link that leads out of its folder", remedy="put the file itself there")
+    found: Any = getattr(load_module(file), function, None)
+    if not callable(found) or getattr(found, "__module__", "") != module_name(file):
+        raise SkillError(f"{file} has no function {function!r:.80}", remedy="def decide(ctx): return Outcome.OK")
+    return found  # type: ignore[no-any-return]
+
+
 def workflow_of_script(script: str) -> Workflow:
-    """The workflow of an entry script: ``x.py`` has its graph in ``x_workflow.py`` beside it."""
+    """The workflow of an entry script: ``x.py`` has its graph in ``x_workflow.py`` or ``x_workflow.json`` beside it."""
     if not script:
         raise SkillError("the run has no script: its workflow is in no file")
-    return load_workflow(script[: -len(".py")] + SUFFIX)
+    return load_workflow(paths.graph_of(script))

@@ -48,7 +48,8 @@ def _load_and_print(path: str) -> int:
 
 def _loaded(path: str, words: list[cli.Word]) -> tuple[Workflow, str, list[cli.Word]]:
     """The workflow of the script, or of the one that it hands over to, with the path and the words for that one."""
-    if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
+    graph = paths.graph_of(path)
+    if graph.endswith(paths.MODULE) and not os.path.isfile(graph):
         from skills.lib.runtime import choosing  # most scripts have a graph of their own
 
         path, words = choosing.chosen(path, words)

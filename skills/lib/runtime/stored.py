@@ -9,7 +9,6 @@ from skills.lib.blocks.command_line import PACKAGE, CommandLine
 from skills.lib.errors import SkillError
 from skills.lib.model.from_data import named
 from skills.lib.model.steps import Workflow
-from skills.lib.runtime.loading import SUFFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def has_graph(script: str) -> bool:
     if not script.endswith(".py"):
         return False
     of_skill = f"{os.sep}scripts{os.sep}" in script and os.path.exists(script)
-    return of_skill or os.path.exists(script[: -len(".py")] + SUFFIX)
+    return of_skill or os.path.exists(paths.graph_of(script))
 
 
 def may_load(run: Run, script: str, project: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skills.lib import paths
 from skills.lib.errors import UsageError
 from skills.lib.skillfile.document import SkillFile, leads_into, load_skill
 from skills.lib.skillfile.source import FILE_NAME, SkillFileError, read_bytes
@@ -29,7 +30,7 @@ class SkillFolder:
     """A folder with a SKILL.md; ``error`` says why the file, or a folder below, cannot be read.
 
     ``scripts`` are the entry scripts, which call the bootstrap's main, and ``workflows`` the ``*_workflow.py``
-    modules, both sorted.
+    modules, both sorted, with the ``*_workflow.json`` that a workflow.yaml is compiled to, whether or not it is there.
     """
 
     path: Path
@@ -73,15 +74,26 @@ def _inspect(folder: Path, root: Path) -> SkillFolder:
         loaded = load_skill(folder)
     except SkillFileError as problem:
         error = problem
-    sources = [
-        Path(path, name)
-        for path, files, _ in walk(folder / "scripts")
-        for name in files
-        if name.endswith(".py") and leads_into(root, Path(path, name))
-    ]
+    sources = [source for source in _files(folder) if source.name.endswith(".py") and leads_into(root, source)]
     scripts = tuple(sorted(source for source in sources if is_entry_script(source)))
-    workflows = tuple(sorted(source for source in sources if source.name.endswith("_workflow.py")))
+    workflows = tuple(file for file in graphs_in(folder) if leads_into(root, file))
     return SkillFolder(folder, loaded, error, scripts, workflows)
+
+
+def graphs_in(folder: Path) -> list[Path]:
+    """The modules of graphs in the ``scripts`` of a folder, and the JSON that its YAML files are compiled to."""
+    found = set()
+    for file in [*_files(folder), folder / paths.YAML]:
+        if file.name.endswith((paths.MODULE, paths.COMPILED)):
+            found.add(file)
+        elif file.name.endswith("_" + paths.YAML) or (file == folder / paths.YAML and os.path.lexists(file)):
+            found.add(Path(paths.compiled_of(str(file))))
+    return sorted(found)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files in the ``scripts`` of a skill."""
+    return [Path(path, name) for path, files, _ in walk(folder / "scripts") for name in files]
 
 
 def is_entry_script(path: Path) -> bool:

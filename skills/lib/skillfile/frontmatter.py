@@ -33,13 +33,21 @@ def parse_frontmatter(text: str, path: Path, first_line: int = 2) -> tuple[dict[
     return fields, {name: line for (name, *below), line in lines.items() if not below}
 
 
-def parse_yaml(text: str, path: Path, what: str) -> tuple[dict[str, Node], dict[tuple[str, ...], int]]:
+class Plain(str):
+    """A scalar that stands without quotes, and is not a block of text."""
+
+    __slots__ = ()
+
+
+def parse_yaml(
+    text: str, path: Path, what: str, *, depth: int = DEPTH_LIMIT, plain: type[str] = str
+) -> tuple[dict[str, Node], dict[tuple[str, ...], int]]:
     """The fields of a whole file and the line of each key and entry, by the keys that lead to it; all scalars are text.
 
-    An entry of a list has its number as its key, from 0. ``what`` names the file's content in an error. Raises
-    SkillFileError as ``parse_frontmatter`` does.
+    An entry of a list has its number as its key, from 0. ``what`` names the file's content in an error; ``plain`` is
+    the class of scalars without quotes. Raises SkillFileError as ``parse_frontmatter`` does.
     """
-    return _parsed(text, _Builder(path, 1, what))
+    return _parsed(text, _Builder(path, 1, what, depth, plain))
 
 
 def _parsed(text: str, builder: _Builder) -> tuple[dict[str, Node], dict[tuple[str, ...], int]]:
@@ -66,10 +74,14 @@ class _Mark(Protocol):
 class _Builder:
     """Builds values from parser events, refusing on the way what strict YAML does not have."""
 
-    def __init__(self, path: Path, first_line: int, what: str = "") -> None:
+    def __init__(
+        self, path: Path, first_line: int, what: str = "", depth: int = DEPTH_LIMIT, plain: type[str] = str
+    ) -> None:
         self.path = path
         self.first_line = first_line
         self.what = what
+        self.depth = depth
+        self.plain = plain
         self.lines: dict[tuple[str, ...], int] = {}
 
     def error(self, cause: str, mark: _Mark | None, remedy: str = _PLAIN) -> SkillFileError:
@@ -100,8 +112,8 @@ class _Builder:
         self.refuse_magic(event)
         if isinstance(event, yaml.ScalarEvent):
             return self.text(event)
-        if len(at) >= DEPTH_LIMIT:
-            raise self.error(f"is nested deeper than {DEPTH_LIMIT} levels", event.start_mark)
+        if len(at) >= self.depth:
+            raise self.error(f"is nested deeper than {self.depth} levels", event.start_mark)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Node] = []
             while not isinstance(event := next(events), yaml.SequenceEndEvent):
@@ -121,7 +133,7 @@ class _Builder:
             self.refuse_magic(event)
             if not isinstance(event, yaml.ScalarEvent):
                 raise self.error("has a key that is not text", event.start_mark)
-            key = self.text(event)
+            key = str(self.text(event))
             if key == "<<":
                 raise self.error("has a merge key (<<)", event.start_mark, "write the fields out")
             if key in fields:
@@ -143,4 +155,4 @@ class _Builder:
         bad = next((character for character in value if is_control(character)), None)
         if bad is not None:
             raise self.error(f"holds the control character U+{ord(bad):04X}", event.start_mark, "leave it out")
-        return value
+        return value if event.style else self.plain(value)

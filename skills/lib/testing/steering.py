@@ -11,6 +11,7 @@ from skills.lib.engine.decision import Refused
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import contents, evidence
 from skills.lib.model.requirements import Command
+from skills.lib.model.rules import Rules
 from skills.lib.model.types import Dispatch, Outcome
 from skills.lib.runtime import cli
 from skills.lib.testing import given, samples
@@ -191,7 +192,9 @@ def _is(step: StepDef, leg: Leg, outcome: Outcome | None) -> bool:
 
 
 def _constants(handler: Callable[..., Any] | Any) -> list[Any]:
-    """The texts and numbers in a handler's code: what it compares a report with."""
+    """The texts and numbers in a handler's code, or in rules: what it compares a report with."""
+    if isinstance(handler, Rules):
+        return [value for value in handler.constants if not isinstance(value, bool)]
     code = getattr(handler, "__code__", None)
     found = [] if code is None else [const for const in code.co_consts if isinstance(const, (str, int, float))]
     return [const for const in found if not isinstance(const, bool) and const != getattr(handler, "__doc__", None)]

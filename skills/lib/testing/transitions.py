@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skills.lib import paths
 from skills.lib.errors import UsageError
 from skills.lib.runtime import loading
 from skills.lib.testing import given, samples
@@ -249,8 +250,9 @@ def entry_scripts(place: Path) -> list[Path]:
     """The entry scripts at a place: those that have their graph beside them; UsageError if there are none."""
     if place.is_file():
         return [place]
-    graphs = sorted(place.glob(f"**/scripts/**/*{loading.SUFFIX}"))
-    found = [graph.with_name(graph.name.removesuffix(loading.SUFFIX) + ".py") for graph in graphs]
+    ends = (paths.MODULE, paths.COMPILED)
+    graphs = sorted(graph for end in ends for graph in place.glob(f"**/scripts/**/*{end}"))
+    found = [graph.with_name(graph.name.removesuffix(ends[0]).removesuffix(ends[1]) + ".py") for graph in graphs]
     scripts = [script for script in found if script.is_file()]
     if not scripts:
         raise UsageError(f"{place} holds no skill", valid="a folder with scripts/x.py and scripts/x_workflow.py")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
+from skills.lib.model.rules import Rules
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Outcome
 from skills.lib.validation.function_source import Access, ContextReads, FunctionSource, Module, literal
@@ -62,6 +63,8 @@ class Handlers:
         }
 
     def _read(self, handler: Callable[..., Any]) -> Source:
+        if isinstance(handler, Rules):
+            return _of_rules(handler)
         source = Source(annotated=_annotated(handler))
         code = getattr(getattr(handler, "__func__", handler), "__code__", None)
         if not isinstance(code, types.CodeType):
@@ -74,6 +77,20 @@ class Handlers:
         if len(found) == 1 and not inspect.iscoroutinefunction(handler) and not inspect.isgeneratorfunction(handler):
             _fill(source, FunctionSource(found[0], module, bound=hasattr(handler, "__func__")))
         return source
+
+
+def _of_rules(rules: Rules) -> Source:
+    """What rules say of themselves: all of it is known."""
+    accesses = tuple(
+        Access({"state": "step_state", "steps": "run_state"}.get(area, "workflow_params"), step, name, 0, tolerant=True)
+        for area, step, name in rules.reads
+    )
+    return Source(
+        outcomes=rules.outcomes,
+        writes=frozenset((*rules.keep, *rules.gather)),
+        accesses=accesses,
+        complete=True,
+    )
 
 
 def _fill(source: Source, function: FunctionSource) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -19,6 +19,8 @@ from threading import RLock
 from types import FrameType
 from typing import Any
 
+from skills.lib import paths
+from skills.lib.graphfile.compiling import lines_of
 from skills.lib.model.steps import StepDef
 
 _LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
@@ -55,6 +57,9 @@ class CallSite:
 
 class Lines:
     """Line numbers in one file, found in its source by the syntax; 0 if they are unknown."""
+
+    def __new__(cls, file: str) -> Lines:
+        return super().__new__(YamlLines if paths.yaml_of(file) else cls)
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -189,6 +194,35 @@ class Lines:
         if given and isinstance(given[0], ast.Name):
             return self._constants.get(given[0].id)
         return None
+
+
+class YamlLines(Lines):
+    """Line numbers in the workflow.yaml of which a graph is compiled."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(paths.yaml_of(file))
+
+    def of_workflow(self) -> int:
+        """The line of the workflow's name."""
+        return self._line(("name",))
+
+    def location(self, step: StepDef, occurrence: int = 0, outcome: str | None = None) -> Location:
+        """The location of the step, or of its route for ``outcome``."""
+        at = ("steps", step.id)
+        return Location(self.file, self._line((*at, "next", outcome) if outcome else at))
+
+    def of_parameter(self, name: str) -> int:
+        """The line of the parameter."""
+        return self._line(("params", name))
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """No Python."""
+        return ast.Module([], [])
+
+    @cached_property
+    def _line(self) -> Callable[[tuple[str, ...]], int]:
+        return lines_of(self.file)
 
 
 def _name(function: ast.expr) -> str:

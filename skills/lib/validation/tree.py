@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from skills.lib import paths
 from skills.lib.model.types import Dispatch
-from skills.lib.runtime.loading import CHOICE, SUFFIX
+from skills.lib.runtime.loading import CHOICE
 from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.validation.locations import Lines
 
@@ -37,8 +38,8 @@ class TreeView:
         return found
 
     def run_by(self, script: str) -> list[Registered]:
-        """The workflows that a script ``x.py`` runs: those of ``x_workflow.py`` beside it, or its own."""
-        for file in (script.removesuffix(".py") + SUFFIX, script):
+        """The workflows that a script ``x.py`` runs: those of its graph, or its own."""
+        for file in (paths.graph_of(script), script):
             if os.path.realpath(file) in self._by_file:
                 return self._by_file[os.path.realpath(file)]
         return []

@@ -71,10 +71,10 @@ def test_linters_of_the_project_find_nothing_in_it(cli: Command, project: Path) 
 @pytest.mark.parametrize("skill", SKILLS)
 def test_each_script_of_each_skill_prints_its_first_step(cli: Command, project: Path, skill: str) -> None:
     assert cli("install", "agents", "--scope", "project", "--skill", skill).code == 0
-    graphs = sorted((project / ".agents" / "skills" / skill / "scripts").rglob("*_workflow.py"))
+    graphs = sorted((project / ".agents" / "skills" / skill / "scripts").rglob("*_workflow.[pj]*"))
     assert graphs
     for graph in graphs:
-        script = graph.with_name(graph.name.replace("_workflow.py", ".py"))
+        script = graph.with_name(graph.stem.replace("_workflow", "") + ".py")
         first = loading.load_workflow(str(graph)).start
         done = bare(project, str(script), "--step", first, "--stateless")
         assert (done.returncode, done.stderr) == (0, ""), script

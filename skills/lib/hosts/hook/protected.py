@@ -65,7 +65,11 @@ def _of_skill(script: str, project: str) -> list[str]:
     scripts = scripts_of(script)
     if not scripts:
         stem = script.removesuffix(".py")
-        return [script, f"{stem}_workflow.py", f"{stem}_choice.py"]
+        return [
+            script,
+            *(f"{stem}{end}" for end in (paths.MODULE, paths.COMPILED, "_" + paths.YAML)),
+            f"{stem}_choice.py",
+        ]
     skill = os.path.dirname(scripts)
     return [scripts, os.path.join(skill, "SKILL.md")] if _is_in(project, skill) else [skill]
 

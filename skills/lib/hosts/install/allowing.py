@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Sequence
 
+from skills.lib import paths
 from skills.lib.blocks.command_line import quote
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.hosts.install import hooks
@@ -58,7 +59,7 @@ def scripts(files: Collection[str]) -> list[str]:
     A path that a shell would not take as it is gets no rule.
     """
     stems = [(path, path.removesuffix(".py")) for path in files if path.endswith(".py")]
-    graphs = (loading.SUFFIX, loading.CHOICE)
+    graphs = (paths.MODULE, paths.COMPILED, loading.CHOICE)
     return sorted(path for path, stem in stems if quote(path) == path and any(stem + end in files for end in graphs))
 
 

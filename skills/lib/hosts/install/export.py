@@ -16,7 +16,7 @@ import ast
 import os
 from functools import cache
 
-from skills.lib import files
+from skills.lib import files, paths
 from skills.lib.errors import EnvironmentProblem, RefusedError, SkillError
 from skills.lib.hosts.install import runtime, source
 
@@ -29,6 +29,12 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "
 # What else of the library a copy holds, beside the ground floor: its graphs are validated when it is made, and it looks
 # at their seals alone. Roles are for hosts.
 _SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
+# What evaluates the rules of a graph in YAML; a copy of another graph does without.
+_RULES = tuple(
+    f"skills.lib.guard{name}"
+    for name in [""]
+    + [f".{one}" for one in "arithmetic comparing expressions functions moments plain_values truth values".split()]
+)
 _LEFT_OUT = ("skills.lib.roles", "skills.lib.gateway_results", "skills.lib.shell_words")
 # For programs that call tools; no step needs them.
 _OF_AGENTS = (
@@ -54,7 +60,7 @@ def contents(folder: str) -> dict[str, bytes]:
     own = source.files(folder)
     copied = dict(_plain(name, data) for name, data in own.items())
     copied = {name: _adapted(name, copied) for name in copied}
-    return dict(sorted({**copied, **source.seals(folder, own), **vendored()}.items()))
+    return dict(sorted({**copied, **source.seals(folder, own), **vendored(), **_evaluator(own)}.items()))
 
 
 def write_copy(place: str, contents: Mapping[str, bytes], replace: bool) -> None:
@@ -83,6 +89,14 @@ def vendored() -> dict[str, bytes]:
     held = dict(_plain(_package()[module], whole[_package()[module]]) for module in modules())
     conventions = {name: data for name, data in whole.items() if name.startswith("skills/conventions/")}
     return {**held, **conventions, "skills/LICENSE": whole["LICENSE"]}
+
+
+def _evaluator(own: Mapping[str, bytes]) -> dict[str, bytes]:
+    """What evaluates rules, by path below the copy, if a graph of the skill has rules."""
+    if not any(name.endswith(paths.COMPILED) and b'"$kind":"Rules"' in data for name, data in own.items()):
+        return {}
+    whole = runtime.contents()
+    return dict(_plain(_package()[module], whole[_package()[module]]) for module in _RULES)
 
 
 @cache
@@ -114,7 +128,7 @@ def check_imports(name: str, data: bytes) -> None:
         found = _imports(data)
     except SyntaxError as error:
         raise SkillError(f"{name}:{error.lineno}: {error.msg}", remedy="lockstep validate") from error
-    missing = [one for one in found if _defining().get(one, one) in _package().keys() - set(modules())]
+    missing = [one for one in found if _defining().get(one, one) in _package().keys() - {*modules(), *_RULES}]
     if missing:
         raise SkillError(
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",

@@ -2,6 +2,7 @@
 
     SKILL.md, resources/*.md                        the texts
     scripts/**/x_workflow.py, x_prompts.md          the graphs and what their steps say
+    workflow.yaml, workflow.md, x_workflow.json     the same of a graph in YAML, and what it is compiled to
     scripts/**/x.py                                 thin: finds the runtime that it names, and hands over
     scripts/**/<workflow>.seal                      only if the skill is not Lockstep's own
 
@@ -16,6 +17,7 @@ import re
 from pathlib import Path
 from string import Template
 
+from skills.lib import paths
 from skills.lib.hosts.install import source
 from skills.lib.runtime import loading
 
@@ -26,7 +28,7 @@ _THIN = _HEAD % b"lockstep upgrade writes it again."
 _NEEDS = re.compile(rb"^compatibility: Needs Python 3\.11 or later with the package lockstep-skills\.\n", re.MULTILINE)
 _LOADED = re.compile(rb'load_module\(.*"(\w+\.py)"\)')
 _NAMED = re.compile(rb"\b\w+\.py\b")
-_ROLE = re.compile(rb'AgentRole\.([A-Z_]+)|Dispatch\(\s*"([a-z-]+)"')
+_ROLE = re.compile(rb'AgentRole\.([A-Z_]+)|(?:Dispatch\(\s*|"\$kind":"Dispatch","agent":)"([a-z-]+)"')
 _FIND = """data = os.environ.get("LOCKSTEP_DATA", "")
 if not os.path.isabs(data):
     data = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
@@ -51,7 +53,9 @@ def contents(folder: str, version: str) -> dict[str, bytes]:
     found |= {name: _script(version, "main", "main(__file__)", own_folder) for name in entries}
     if is_shipped:
         skill = os.path.basename(folder)
-        found = {name: data for name, data in found.items() if not name.endswith(".json")}
+        found = {
+            name: data for name, data in found.items() if not name.endswith(".json") or name.endswith(paths.COMPILED)
+        }
         found |= {name: _edited(own[name]) for name in _graph(own)}
         for name in _called_by_hand(own, python - found.keys()):
             call = f'run_helper(__file__, "{skill}/{name}")'
@@ -64,7 +68,7 @@ def contents(folder: str, version: str) -> dict[str, bytes]:
 
 def dispatched_roles(folder: str) -> set[str]:
     """The roles of the sub-agents that the skill starts, as its graphs name them; no code is run."""
-    texts = [data for name, data in source.files(folder).items() if name.endswith(".py")]
+    texts = [data for name, data in source.files(folder).items() if name.endswith((".py", paths.COMPILED))]
     found = [match for text in texts for match in _ROLE.findall(text)]
     return {(constant.lower().replace(b"_", b"-") or name).decode() for constant, name in found}
 

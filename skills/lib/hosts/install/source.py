@@ -102,7 +102,8 @@ def seals(folder: str, own: dict[str, bytes]) -> dict[str, bytes]:
     """
     found = {}
     for name in own:
-        module = name[: -len(".py")] + loading.SUFFIX
+        stem = name[: -len(".py")]
+        module = stem + (paths.MODULE if stem + paths.MODULE in own else paths.COMPILED)
         if is_entry(name, own) and module in own:
             path = os.path.join(os.path.abspath(folder), *module.split("/"))
             workflow = loading.load_workflow(path)

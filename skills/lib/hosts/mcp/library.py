@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
+from skills.lib import paths
 from skills.lib.skillfile import SkillFileError, SkillFolder, check_specification
 from skills.lib.skillfile.discovery import SKIPPED, walk
 from skills.lib.skillfile.source import FILE_NAME, read_bytes
@@ -117,7 +118,7 @@ class Skill(NamedTuple):
             "scripts": [
                 os.path.realpath(script)
                 for script in self.folder.scripts
-                if script.with_name(script.stem + "_workflow.py").is_file()
+                if os.path.isfile(paths.graph_of(str(script)))
             ],
         }
 
