@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "graphfile", "runtime"},
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }
+ALLOWED["layers"] = {"ground", "schema", "guard", "model", "ledger", "skillfile", "validation"}
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
 ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
 ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent"}

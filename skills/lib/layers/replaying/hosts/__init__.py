@@ -1,0 +1,1 @@
+"""The forms in which hosts record a session, one module each."""
