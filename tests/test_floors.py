@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
 ALLOWED["layers"] = {"ground", "schema", "guard", "model", "ledger", "skillfile", "validation"}
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
 ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
-ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent"}
+ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent", "layers"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "commands/drawing"),

@@ -66,6 +66,20 @@ WRITTEN = {
     "check.checks": [f"C{at} | pass | 1" for at in range(1, 9)],
 }
 ONE = {"n": 1, "seed": 7}
+SEARCHED = {
+    "locate.searches": ["search | word | . | 0"],
+    "locate.candidates": [],
+    "widen.searches": ["search | other | . | 0"],
+    "widen.candidates": [],
+}
+REVIEWED: dict[str, Any] = {
+    "scope.files": ["code.py"],
+    "review.findings": [],
+    "review.examined": [
+        f"{name} | all of code.py" for name in ("correctness", "readability", "maintainability", "security")
+    ],
+    "doubt.kept": [],
+}
 EXPLORED = {
     "context.files": ["code.py"],
     "principle.signs": ["S1: x | x | x", "S2: x | x | x"],
@@ -256,6 +270,37 @@ ATTEMPTS: dict[str, Lazy] = {
     ),
     "decision-critic: made up": Lazy(
         "decision-critic/scripts/decision_critic.py", End("done", "verdict"), DECIDED, params={"decision": "x"}
+    ),
+    "safe-shell-search: x in every field": Lazy(
+        "safe-shell-search/scripts/safe_shell_search.py",
+        End("refused", "locate", "write tool | pattern | folder | hits"),
+        params={"question": "x"},
+    ),
+    "safe-shell-search: found, and nothing was read": Lazy(
+        "safe-shell-search/scripts/safe_shell_search.py",
+        End("refused", "report", "nothing that was read proves it"),
+        {**SEARCHED, "report.verdict": "found"},
+        params={"question": "x"},
+    ),
+    "safe-shell-search: two searches that nobody made": Lazy(
+        "safe-shell-search/scripts/safe_shell_search.py",
+        End("done", "report"),
+        {**SEARCHED, "report.verdict": "absent", "report.answer": "nothing was hit for word or other"},
+        params={"question": "x"},
+    ),
+    "code-quality: x in every field": Lazy(
+        "code-quality/scripts/code_quality.py",
+        End("refused", "scope", "no such file or folder"),
+        params={"subject": "x"},
+    ),
+    "code-quality: three aspects": Lazy(
+        "code-quality/scripts/code_quality.py",
+        End("refused", "review", "say what was looked at for security"),
+        {**REVIEWED, "review.examined": REVIEWED["review.examined"][:3] * 2},
+        params={"subject": "x"},
+    ),
+    "code-quality: nothing found": Lazy(
+        "code-quality/scripts/code_quality.py", End("done", "report"), REVIEWED, params={"subject": "x"}
     ),
     "codebase-analysis: x in every field": Lazy(
         "codebase-analysis/scripts/codebase_analysis.py",
@@ -606,6 +651,8 @@ UNREFUSED = {
     "problem-analysis: made up": "whether a command was run, and showed that, is not in the record",
     "decision-critic: made up": "whether somebody looked where an answer says so is not in the record",
     "codebase-analysis: made up": "the places can be opened; whether they were understood, only a reader can tell",
+    "safe-shell-search: two searches that nobody made": "a search that found nothing looks like one that was not made",
+    "code-quality: nothing found": "a review that found nothing looks like one that was not made",
     "leon-writing-style: one word": "the text is there and keeps its facts; whether it is good, only a reader can tell",
     "refactor: nothing found": "a search that found nothing looks like one that was not made",
     "deepthink: quick": "thinking leaves nothing outside of its text to look at",

@@ -8,6 +8,8 @@ import os
 FOLDER = ".lockstep"
 # The ends of the names of a graph's module and of a compiled graph, and the name of what that is compiled of.
 MODULE, COMPILED, YAML = "_workflow.py", "_workflow.json", "workflow.yaml"
+# Where hosts look for the skills of a project.
+SKILL_FOLDERS = ("skills", ".claude/skills", ".agents/skills")
 # What programs make anew: no content of a project, unless git tracks it.
 MADE = frozenset(
     "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
@@ -125,6 +127,16 @@ def of_skill(path: str) -> str:
     An installed skill has its graph, its texts and thin scripts. The rest of its code is with the library.
     """
     return path if os.path.exists(path) else _shipped(path) or path
+
+
+def of_layer(script: str, project: str, skill: str, file: str) -> str:
+    """The file of a core skill whose layer a run of ``script`` has: beside that skill, shipped, or of the project."""
+    below = os.path.join(skill, "scripts", file)
+    beside = of_skill(os.path.join(os.path.dirname(script.rpartition(f"{os.sep}scripts{os.sep}")[0]), below))
+    if os.path.exists(beside):
+        return beside
+    own = [os.path.join(project, folder, below) for folder in SKILL_FOLDERS]
+    return next((path for path in own if os.path.exists(path)), beside)
 
 
 def helper_of_skill(path: str) -> str:

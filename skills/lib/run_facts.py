@@ -16,15 +16,19 @@ def folder() -> str:
     return os.path.join(paths.state(), "facts")
 
 
-def name(run: str, project: str) -> str:
-    """The name of the facts of a run's policy: they are the run's, whichever session goes on with it."""
-    return f"run-{compact_json.digest([run, project])}"
+def name(run: str, project: str, layer: str = "") -> str:
+    """The name of the facts of a run's policy, or of that of a layer of it.
+
+    They are the run's, whichever session goes on with it.
+    """
+    return f"run-{compact_json.digest([run, project, layer] if layer else [run, project])}"
 
 
-def digest(run: str, project: str) -> str:
-    """The checksum of the last line of a run's facts, which stands for all of them; "" if there are none."""
+def digest(run: str, project: str, layer: str = "") -> str:
+    """The checksum of the last line of these facts, which stands for all of them; "" if there are none."""
     try:
-        file = os.open(os.path.join(folder(), name(run, project)), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        path = os.path.join(folder(), name(run, project, layer))
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:
             size = os.fstat(file).st_size
             tail = os.pread(file, _LONGEST_LINE, max(0, size - _LONGEST_LINE))

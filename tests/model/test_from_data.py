@@ -208,7 +208,10 @@ def test_data_that_no_workflow_has_is_refused_by_its_name() -> None:
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.stem)
 def test_each_shipped_workflow_comes_back_from_its_data_with_its_fingerprint(graph: Path) -> None:
     workflow = loading.load_workflow(str(graph))
-    again = Workflow.from_data(as_json(workflow), functions_of(workflow), commands=True)
+    if workflow.policy:  # a file beside a script, so that data from anywhere has none
+        again = Workflow.restored(as_json(workflow), lambda name: functions_of(workflow)[name])
+    else:
+        again = Workflow.from_data(as_json(workflow), functions_of(workflow), commands=True)
     assert again.fingerprint == workflow.fingerprint
     assert again.steps == workflow.steps
 

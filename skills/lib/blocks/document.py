@@ -179,6 +179,7 @@ def run_status(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[
         "tools": list(workflow.tools_of(step)),
         "next": next_command(workflow, run, command_line),
         **({"policy": workflow.policy} if workflow.policy else {}),
+        **({"layers": {one.skill: one.policy for one in workflow.layers if one.policy}} if workflow.layers else {}),
     }
 
 

@@ -18,6 +18,7 @@ from skills.lib.errors import BROKEN_SKILL, PRINTED, EnvironmentProblem, UsageEr
 from skills.lib.graphfile.compiling import compile_file
 from skills.lib.graphfile.reader import GraphFileError, Problem
 from skills.lib.hosts import skills
+from skills.lib.layers import registry
 from skills.lib.model.steps import Registered
 from skills.lib.runtime import script
 from skills.lib.skillfile import discover
@@ -122,6 +123,8 @@ def _check(paths: Sequence[str]) -> _Checked:
                 _check_module(checked, entry)
         if os.path.isdir(path):
             trees.append((path, [os.path.realpath(module) for module in modules]))
+    for file in dict.fromkeys(file for path, _ in trees for file in _registries(path)):
+        checked.findings += _registry_findings(file)
     for path, files in trees:
         registered = [Registered(entry.workflow, entry.file) for file in files if (entry := entries[file]).workflow]
         _add(checked, validation.validate_tree(path, registered, waived=True))
@@ -129,6 +132,24 @@ def _check(paths: Sequence[str]) -> _Checked:
     for found in (checked.findings, checked.waived):
         found.sort(key=lambda finding: (finding.file, finding.line))
     return checked
+
+
+def _registries(path: str) -> list[str]:
+    """The registry of phases of a tree: in its folder ``skills``, or in that folder itself."""
+    found = [os.path.join(path, "registry.yaml")] if os.path.basename(os.path.abspath(path)) == "skills" else []
+    return [os.path.realpath(file) for file in (*found, os.path.join(path, registry.FILE)) if os.path.lexists(file)]
+
+
+def _registry_findings(file: str) -> list[Finding]:
+    """What is wrong in a registry of phases; its skills are those of its project, and the shipped ones."""
+    shipped = os.path.join(skills.shipped(), "registry.yaml")
+    known = [skill.name for skill in skills.find(os.path.dirname(os.path.dirname(file))) if not skill.error]
+    why = "a phase with it cannot be opened, and an agent gets the old prompt"
+    return [
+        Finding("registry", "error", "registry", fault.file, fault.line, fault.what, why, fault.do)
+        for fault in registry.load([shipped, file]).check(known)
+        if fault.file == file
+    ]
 
 
 def _seal_valid(checked: _Checked) -> Iterator[str]:

@@ -23,8 +23,7 @@ from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.skillfile.discovery import SCRIPT_LIMIT, graphs_in
 from skills.lib.validation import locations, registration
 
-# Where hosts look for the skills of a folder.
-FOLDERS = ("skills", ".claude/skills", ".agents/skills")
+FOLDERS = paths.SKILL_FOLDERS
 # What a skill is to a project, the first before the next: a copy has its original somewhere else.
 _OWN, _HIDDEN, _COPY, _SHIPPED = range(4)
 _GRAPH = f"{paths.MODULE} module or {paths.YAML}"

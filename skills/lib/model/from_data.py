@@ -5,6 +5,7 @@ from __future__ import annotations
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.field_checks import shown
 from skills.lib.model.as_data import NAME, name_of
+from skills.lib.model.layers import Layer
 from skills.lib.model.requirements import Arg, Artifact, Command, Field
 from skills.lib.model.rules import Rules
 from skills.lib.model.texts import check_tree
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 _JSON = ("schema", "default", "$kind")
 _KINDS: dict[str, type[Record]] = {
     kind.__name__: kind
-    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes, Rules)
+    for kind in (
+        *(Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, Layer, NeverEndsFailed, Passes),
+        Rules,
+    )
 }
 
 
@@ -107,8 +111,10 @@ def check(workflow: Any, commands: bool) -> None:
 
     Raises SkillError, which names the step, and InvalidWorkflow with every finding.
     """
-    if workflow.policy:
+    if workflow.policy or workflow.layers:
         what = f"the workflow {shown(workflow.name)} has a policy, which is a file beside a script: data has none"
+        if workflow.layers:
+            what = f"the workflow {shown(workflow.name)} has layers, with which only a phase opens runs"
         raise SkillError(
             what, remedy="take the policy out; lockstep.policy.yaml of a project holds for every run in it"
         )
@@ -143,6 +149,7 @@ def restored(data: Mapping[str, Any], resolve: Resolve, workflow: Any, step: Cal
             reverify=data.get("reverify"),
             always=[rich(stated, resolve) for stated in data.get("always", ())],
             ends=data.get("ends", {}),
+            layers=[rich(layer, resolve) for layer in data.get("layers", ())],
             **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked", "policy")},
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from dataclasses import KW_ONLY
     from typing import Any
 
+    from skills.lib.model.layers import Layer
+
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
 
 # What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
@@ -184,7 +186,8 @@ class Workflow(Record):
     paths, which validation proves: Before, Passes, NeverEndsFailed. ``unchecked`` is what no check of this workflow
     tells, such as "whether the text is good"; ``done`` lists it. ``policy`` is the name of a YAML file beside the
     script, which says when tools may be called during the whole run; hosts' hooks enforce it. ``ends`` says of a word
-    of the workflow's own whether a run that ends by it is a ``pass`` or a ``fail``.
+    of the workflow's own whether a run that ends by it is a ``pass`` or a ``fail``. ``layers`` are the core skills
+    that a run was opened with (``skills.lib.model.layers``); no workflow is registered with them.
     """
 
     name: str
@@ -202,6 +205,7 @@ class Workflow(Record):
     unchecked: str
     policy: str
     ends: dict[Outcome, QRStatus]
+    layers: tuple[Layer, ...]
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -222,6 +226,7 @@ class Workflow(Record):
         unchecked: str = "",
         policy: str = "",
         ends: Mapping[Outcome | str, QRStatus | str] = EMPTY,
+        layers: Sequence[Layer] = (),
     ) -> None:
         where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
@@ -262,6 +267,7 @@ class Workflow(Record):
             unchecked=check_text(unchecked, f"{where} unchecked"),
             policy=_check_policy(check_text(policy, f"{where} policy"), where),
             ends=_ends(ends, f"{where} ends"),
+            layers=tuple(layers),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -294,11 +300,17 @@ class Workflow(Record):
 
     def tools_of(self, step: StepDef) -> tuple[str, ...]:
         """What the agent may use in a step; none named is all."""
-        return tuple(step.tools or self.tools)
+        tools = tuple(step.tools or self.tools)
+        if self.layers:
+            from skills.lib.model import layers  # few runs have them
+
+            return layers.narrowed(tools, self.layers)
+        return tools
 
     def forbidden_in(self, step: StepDef) -> tuple[str, ...]:
-        """What is to be left alone in a step: its own rules, then those of every step; each once."""
-        return tuple(dict.fromkeys([*step.forbidden, *self.forbidden]))
+        """What is to be left alone in a step: its own rules, then those of every step and of layers; each once."""
+        layered = [rule for layer in self.layers for rule in layer.forbidden]
+        return tuple(dict.fromkeys([*step.forbidden, *self.forbidden, *layered]))
 
     def run_params(self) -> tuple[Arg, ...]:
         """The parameters fixed when a run opens."""
@@ -318,7 +330,11 @@ class Workflow(Record):
             "output": self.output,
             **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
             **{name: getattr(self, name) for name in _OPTIONAL if getattr(self, name)},
-            **({"always": [plain(stated) for stated in self.always]} if self.always else {}),
+            **{
+                name: [plain(one) for one in getattr(self, name)]
+                for name in ("always", "layers")
+                if getattr(self, name)
+            },
             **({"ends": plain(self.ends)} if self.ends else {}),
             "params": [plain(arg) for arg in self.params],
             "steps": [plain_fields(step) for step in self.steps],

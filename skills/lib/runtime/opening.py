@@ -96,10 +96,10 @@ def _open(project: Project, workflow: Workflow, move: Move, request: Request) ->
 
 def _recorded(project: Project, workflow: Workflow, move: Move, beside: Sequence[Run] | None = None) -> Run:
     """The run that the move opens, committed."""
-    if workflow.policy:
+    if workflow.policy or workflow.layers:
         from skills.lib.runtime import run_policy  # few workflows have one
 
-        move, _ = run_policy.noted(project, workflow.policy, move)
+        move, _ = run_policy.noted(project, workflow, move)
     opened = project.commit(None, move, workflow.to_data(), beside=beside)
     _warn_of_commits(project)
     user_key.make()  # so that what this script prints is known for its own later

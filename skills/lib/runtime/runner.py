@@ -95,16 +95,20 @@ class Runner(Project):
                 wanted = cli.resolve(workflow, request, run.step)
                 run = self.at_its_script(run)
                 if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
-                    run, notices = self._with_definition(workflow, run), [parts.notice(_CHANGED)]
+                    from skills.lib.runtime import layered  # few definitions differ
+
+                    workflow = layered.as_opened(workflow, run, self.ledger)
+                    if run.fingerprint != workflow.fingerprint:
+                        run, notices = self._with_definition(workflow, run), [parts.notice(_CHANGED)]
                 self.check_step(workflow, run)
                 is_new = run.status == "pending"
                 working = self.ledger.at_work(run.parent or "") if is_new and limit else None
                 move = self._decided(workflow, run, wanted, working or (), limit)
                 definition = workflow.to_data() if is_new else None
-                if move is not None and workflow.policy:
+                if move is not None and (workflow.policy or workflow.layers):
                     from skills.lib.runtime import run_policy  # few workflows have one
 
-                    move, changed = run_policy.noted(self, workflow.policy, move)
+                    move, changed = run_policy.noted(self, workflow, move)
                     notices += changed
                 after = run if move is None else self.commit(run, move, definition, working)
             except Refused as refused:

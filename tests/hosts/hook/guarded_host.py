@@ -23,8 +23,15 @@ tools:
 class Guarded(Host):
     """A host in a repository with a policy, which says what each command gave."""
 
-    def __init__(self, folder: Path, policy: str = CODING, name: str = "claude", source: str = GUARDED) -> None:
-        super().__init__(folder, name, source=source)
+    def __init__(
+        self,
+        folder: Path,
+        policy: str = CODING,
+        name: str = "claude",
+        source: str = GUARDED,
+        project: str = "project",
+    ) -> None:
+        super().__init__(folder, name, project, source)
         self.calls = 0
         self.policy = self.project / "lockstep.policy.yaml"
         self.policy.write_text(policy)

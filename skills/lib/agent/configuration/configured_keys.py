@@ -187,6 +187,7 @@ TIME = Kind('a time above 0, as "30s", "2m" or 30 (seconds)', seconds, min)
 MONEY = Kind("an amount in US dollars above 0", _amount, min)
 PRICE = Kind("US dollars for a million tokens, 0 or more", _price)
 SWITCH = Kind("true or false", _switch, lambda one, other: one and other)
+CHOICE = Kind("true or false", _switch)  # a project may set it either way
 TEXT = Kind("a text", _text)
 TEXTS = Kind('a list of texts, as ["one", "two"]', _texts, _joined)
 MODEL = Kind('provider:name, as "openai:gpt-5.2"', _model)
@@ -238,4 +239,11 @@ KEYS = (
     Key(f"agent.prices.{ANY}.input", PRICE, USER, "the price of tokens that a model reads"),
     Key(f"agent.prices.{ANY}.cached_input", PRICE, USER, "of those among them that come from the cache"),
     Key(f"agent.prices.{ANY}.output", PRICE, USER, "the price of tokens that it writes"),
+    Key(
+        "phases.use_layered_skills",
+        CHOICE,
+        BOTH,
+        "what `lockstep phase --prompt` gives if the issue does not say",
+        False,
+    ),
 )

@@ -79,6 +79,11 @@ def sources_of(event: Event, statuses: Sequence[Status]) -> list[Source]:
 
             name = run_facts.name(status["run"], status["project"])
             found[name] = Source(path, status["project"], name, status["run"])
+        for layer, path in policies.of_layers(status) if "layers" in status else ():
+            from skills.lib import run_facts
+
+            name = run_facts.name(status["run"], status["project"], layer)
+            found[name] = Source(path, status["project"], name, status["run"])
     for name in facts.names():
         if name.startswith(event.main + ".") and name not in found:
             about = facts.first(name)

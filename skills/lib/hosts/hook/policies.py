@@ -78,6 +78,20 @@ def of_status(status: dict[str, Any]) -> str:
     return paths.of_skill(os.path.join(os.path.dirname(script), name))
 
 
+def of_layers(status: dict[str, Any]) -> list[tuple[str, str]]:
+    """The core skills whose layers a run has, each with the file of its policy."""
+    named, script = status.get("layers"), status.get("script")
+    if not isinstance(named, dict) or not isinstance(script, str):
+        return []
+    from skills.lib import paths
+
+    return [
+        (skill, paths.of_layer(script, str(status["project"]), skill, name))
+        for skill, name in named.items()
+        if os.path.basename(skill) == skill and skill.strip(".") and isinstance(name, str) and is_name(name)
+    ]
+
+
 def is_name(name: str) -> bool:
     """True if a name can be that of a workflow's policy: a YAML file beside the script."""
     return os.path.basename(name) == name and name.endswith((".yaml", ".yml")) and name[0] != "."

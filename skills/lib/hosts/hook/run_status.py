@@ -13,6 +13,7 @@ from skills.lib.hosts.hook.shell_commands import is_shipped
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skills.lib.hosts.hook.followed import Followed, Status
+    from skills.lib.ledger import Ledger
     from skills.lib.model.run import Run
 
 
@@ -32,17 +33,17 @@ def refreshed(followed: Followed) -> Status | None:
     with ledger:
         run = ledger.run(followed["run"])
         is_paused = run is not None and ledger.is_paused(run)
-    if run is None or run.ended:
-        status_files.remove(project, followed["run"])
-        return None
-    if run.status == "pending" or is_paused:
-        about = {"run": run.id, "status": run.status, "parent": run.parent, "turn": run.turn, "script": run.script}
-        return {**about, "is_paused": is_paused}
-    status, loads = status_files.read(project, run.id), may_load(followed, run.script)
-    is_true = status and (status["turn"], status["step"], status["status"]) == (run.turn, run.step, run.status)
-    if status and is_true and (not loads or status_files.is_signed(project, run.id, status)):
-        return trusted(status, followed)
-    return _written(run, followed)
+        if run is None or run.ended:
+            status_files.remove(project, followed["run"])
+            return None
+        if run.status == "pending" or is_paused:
+            about = {"run": run.id, "status": run.status, "parent": run.parent, "turn": run.turn, "script": run.script}
+            return {**about, "is_paused": is_paused}
+        status, loads = status_files.read(project, run.id), may_load(followed, run.script)
+        is_true = status and (status["turn"], status["step"], status["status"]) == (run.turn, run.step, run.status)
+        if status and is_true and (not loads or status_files.is_signed(project, run.id, status)):
+            return trusted(status, followed)
+        return _written(run, followed, ledger)
 
 
 def question_turn(followed: Followed) -> int | None:
@@ -84,12 +85,12 @@ def may_load(followed: Followed, script: str) -> bool:
     return is_shipped(script) or (bool(followed.get("signed")) and script == os.path.realpath(followed["script"]))
 
 
-def _written(run: Run, followed: Followed) -> Status:
+def _written(run: Run, followed: Followed, ledger: Ledger) -> Status:
     """The status of a run as its next block would write it. It is written if the skill's code may be run."""
     from skills.lib.blocks import document
     from skills.lib.blocks.command_line import CommandLine, lockstep_command
     from skills.lib.engine import children
-    from skills.lib.runtime import loading
+    from skills.lib.runtime import layered, loading
 
     project = followed["project"]
     command_line = CommandLine(sys.executable, run.script, project, lockstep_command())
@@ -102,7 +103,7 @@ def _written(run: Run, followed: Followed) -> Status:
             remedy=f"{command_line.person('abandon', run.id)} --reason '…'",
         )
     else:
-        workflow = loading.workflow_of_script(run.script)
+        workflow = layered.as_opened(loading.workflow_of_script(run.script), run, ledger)
     status = document.run_status(workflow, run, command_line)
     if may_load(followed, run.script):
         status_files.write(project, run.id, status)

@@ -1,0 +1,94 @@
+"""Checks what code-quality records: files that exist, findings with their words, a report that leaves none out.
+
+Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. Prints each fault and ends with 1 if there is
+one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+import skills.lib.checks as checks
+
+ASPECTS = ("correctness", "readability", "maintainability", "security")
+SEVERITIES = ("MUST", "SHOULD", "COULD")
+FORM = "F1 | aspect | MUST, SHOULD or COULD | path:line | `the words that stand there` | what goes wrong"
+STANDINGS = ("kept", "dropped")
+
+Rows = list[str]
+
+
+def file_faults(files: Rows) -> Rows:
+    """Files that are not there, or named twice."""
+    found = [f"{path:.200}: {why}" for path in files if (why := checks.path_fault(path))]
+    found += [f"{path:.200} is a folder: name its files" for path in files if not found and os.path.isdir(path)]
+    return found + [f"{path:.200} is named twice" for path in checks.repeated(files)]
+
+
+def finding_faults(files: Rows, findings: Rows, examined: Rows) -> Rows:
+    """Findings without their parts, place or words, and aspects that nobody examined."""
+    found = checks.row_faults(findings, FORM)
+    if not found:
+        found = [fault for number, row in enumerate(findings, 1) for fault in _faults_of(number, row, files)]
+    looked = [checks.cells(row)[0] for row in examined if not checks.says_little(row.partition("|")[2])]
+    found += [f"examined: say what was looked at for {aspect}" for aspect in ASPECTS if aspect not in looked]
+    return found + [f"examined: {name:.40} is none of {', '.join(ASPECTS)}" for name in looked if name not in ASPECTS]
+
+
+def _faults_of(number: int, row: str, files: Rows) -> Rows:
+    name, aspect, severity, place, quoted, *_ = checks.cells(row)
+    found = [] if name == f"F{number}" else [f"{row[:60]!r}: it is finding F{number}"]
+    if aspect not in ASPECTS:
+        found.append(f"{name}: the aspect is one of {', '.join(ASPECTS)}")
+    if severity not in SEVERITIES:
+        found.append(f"{name}: the severity is one of {', '.join(SEVERITIES)}")
+    why = checks.location_fault(place)
+    if why or os.path.normpath(path_of(place)) not in map(os.path.normpath, files):
+        return [*found, f"{name}: {place:.200}: {why or 'that file is not in scope'}"]
+    if len(quoted) < 3 or quoted[0] != "`" or quoted[-1] != "`":
+        return [*found, f"{name}: quote the words of that line between backquotes"]
+    return found + [f"{name}: {fault}" for fault in checks.quotation_faults(f"{place} | {quoted}")]
+
+
+def kept_faults(findings: Rows, kept: Rows) -> Rows:
+    """Findings that are neither kept nor dropped, and standings without a reason."""
+    found = checks.row_faults(kept, "F1 | kept or dropped | why")
+    names = [checks.cells(row)[0] for row in kept]
+    found += checks.coverage([checks.cells(row)[0] for row in findings], names, "finding")
+    for row in kept if not found else ():
+        name, standing, why = checks.cells(row)[:3]
+        if standing not in STANDINGS:
+            found.append(f"{name}: write one of {', '.join(STANDINGS)}")
+        if checks.says_little(why):
+            found.append(f"{name}: say why, with the path:line that decides")
+    return found
+
+
+def report_faults(findings: Rows, kept: Rows, report: str) -> Rows:
+    """Findings that were kept and that the report does not name by their place."""
+    left = [checks.cells(row)[0] for row in kept if checks.cells(row)[1] == "kept"]
+    places = {checks.cells(row)[0]: checks.cells(row)[3] for row in findings}
+    return [f"the report does not name {places[name]} ({name})" for name in left if places[name] not in report]
+
+
+def path_of(place: str) -> str:
+    """The path of a place."""
+    return place.strip("`").rpartition(":")[0]
+
+
+CHECKS: dict[str, tuple[checks.Check, str]] = {
+    "files": (file_faults, "rows"),
+    "findings": (finding_faults, "rows rows rows"),
+    "kept": (kept_faults, "rows rows"),
+    "report": (report_faults, "rows rows text"),
+}
+
+if __name__ == "__main__":
+    sys.exit(checks.run("check_review.py", CHECKS, sys.argv[1:]))

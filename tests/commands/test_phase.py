@@ -1,0 +1,209 @@
+"""``lockstep phase``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import Command
+from tests.fixtures.skill import ROOT
+
+PROMPT = "# Check\n\n<tooling_guidance>\n- Search first.\n</tooling_guidance>\n\nCheck it.\n"
+SLIM = """\
+# Check
+
+Follow the skill safe-shell-search for every search, read and shell command.
+
+Check it.
+
+<layered_skills phase="code_review">
+Run this first, and do what each printed block says, until one says that the run is done:
+lockstep phase code_review --start -- --subject FILL_subject
+The rules of safe-shell-search hold in every step of it.
+</layered_skills>
+"""
+
+
+@pytest.fixture
+def issue(project: Path) -> Path:
+    """An issue that wants layered skills, beside a prompt."""
+    (project / "review.md").write_text(PROMPT)
+    path = project / "issue.json"
+    path.write_text(
+        json.dumps({"id": 7, "status": {"designClassifyComplete": True, "settings": {"useLayeredSkills": True}}})
+    )
+    return path
+
+
+def recorded(project: Path) -> list[dict[str, object]]:
+    """What the project's record of phases has, without the time."""
+    lines = (project / ".lockstep" / "phases.jsonl").read_text().splitlines()
+    return [{name: value for name, value in json.loads(line).items() if name != "at"} for line in lines]
+
+
+@pytest.fixture(autouse=True)
+def ledger_in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+
+
+@pytest.mark.req("L-04")
+def test_every_phase_is_listed_with_its_skills(cli: Command) -> None:
+    shown = cli("phase")
+    assert (shown.code, shown.err) == (0, "")
+    assert "code_review      safe-shell-search (core), code-quality" in shown.out
+    found = json.loads(cli("phase", "--json").out)
+    assert [one["skill"] for one in found["phases"][-1]["members"]] == ["safe-shell-search", "code-quality"]
+    assert found["faults"] == []
+
+
+@pytest.mark.req("L-01", "L-04")
+def test_a_phase_says_what_each_skill_contributes(cli: Command) -> None:
+    shown = cli("phase", "code_review")
+    assert (shown.code, shown.err) == (0, "")
+    assert "1      safe-shell-search  core     policy policy.yaml, tools read search shell, 2 rules (" in shown.out
+    assert "2      code-quality       adapter  its run: 4 steps" in shown.out
+    assert "  lockstep phase code_review --start -- --subject FILL_subject" in shown.out
+    found = json.loads(cli("phase", "code_review", "--json").out)
+    assert found["members"][0]["contributes"]["policy"] == "policy.yaml"
+    assert len(found["members"][0]["contributes"]["rules"]) == 2
+
+
+@pytest.mark.req("L-04")
+def test_a_projects_registry_is_laid_over_the_shipped_one(cli: Command, project: Path) -> None:
+    (project / "skills").mkdir()
+    (project / "skills/registry.yaml").write_text("phases:\n  code_review: [code-quality]\n  x: [safe-shell-search]\n")
+    shown = cli("phase", "code_review")
+    assert "code_review  skills/registry.yaml:2" in shown.out
+    assert "code_review is [code-quality] of " in shown.out
+    shown = cli("phase")
+    assert shown.code == 5
+    assert "skills/registry.yaml:3: the phase x has no adapter, so that nothing opens a run" in shown.err
+    shown = cli("validate")
+    assert shown.code == 5
+    assert "skills/registry.yaml:3: error[registry] registry" in shown.out
+
+
+@pytest.mark.req("L-04")
+def test_a_wrong_name_is_refused_with_the_nearest(cli: Command) -> None:
+    shown = cli("phase", "code_reviw")
+    assert (shown.code, shown.out) == (2, "")
+    assert "there is no phase 'code_reviw'; did you mean code_review?" in shown.err
+    shown = cli("phase", "code_review", "--start", "--skill", "code-qualty")
+    assert "'code-qualty' is no adapter of code_review; did you mean code-quality?" in shown.err
+    shown = cli("phase", "code_review", "--issue", "x")
+    assert "--issue goes with --prompt" in shown.err
+    assert "--start needs a phase" in cli("phase", "--start").err
+
+
+@pytest.mark.req("L-06")
+def test_without_the_setting_the_old_prompt_is_given_as_it_is(cli: Command, issue: Path, project: Path) -> None:
+    for text in ('{"status": {"settings": {"useLayeredSkills": false}}}', '{"status": {}}', "{}"):
+        issue.write_text(text)
+        shown = cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md")
+        assert (shown.code, shown.out, shown.err) == (0, PROMPT, "")
+    assert [one["layered"] for one in recorded(project)] == [False, False, False]
+
+
+@pytest.mark.req("L-06")
+def test_with_the_setting_the_slim_prompt_and_the_skills_are_given(cli: Command, issue: Path, project: Path) -> None:
+    shown = cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md")
+    assert (shown.code, shown.out, shown.err) == (0, SLIM, "")
+    assert recorded(project) == [
+        {
+            "phase": "code_review",
+            "issue": "issue.json",
+            "prompt": "review.md",
+            "layered": True,
+            "because": "status.settings.useLayeredSkills is true in issue.json",
+            "fallback": "",
+        }
+    ]
+    assert (project / "review.md").read_text() == PROMPT
+
+
+@pytest.mark.req("L-06")
+def test_the_projects_setting_holds_if_the_issue_does_not_say(cli: Command, issue: Path, project: Path) -> None:
+    (project / "lockstep.toml").write_text("[phases]\nuse_layered_skills = true\n")
+    issue.write_text("{}")
+    assert cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").out == SLIM
+    assert cli("phase", "code_review", "--prompt", "review.md").out == SLIM
+    issue.write_text('{"status": {"settings": {"useLayeredSkills": false}}}')
+    assert cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").out == PROMPT
+    issue.write_text('{"status": {"settings": {"useLayeredSkills": "yes"}}}')
+    assert (
+        "useLayeredSkills is 'yes'" in cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").err
+    )
+
+
+@pytest.mark.req("L-06")
+@pytest.mark.parametrize(
+    "phase, text, why",
+    [
+        (
+            "code_review",
+            "phases: {code_review: [code-quality, safe-shell-search]}",
+            "has the adapter code-quality under",
+        ),
+        (
+            "code_review",
+            "skills: {gone: adapter}\nphases: {code_review: [gone]}",
+            "the skill gone of the phase code_review",
+        ),
+        ("code_review", "phases: [", "the registry"),
+        ("other", "", "there is no phase 'other'"),
+    ],
+)
+def test_a_skill_that_cannot_be_used_falls_back_to_the_old_prompt_which_is_told_and_recorded(
+    phase: str, text: str, why: str, cli: Command, issue: Path, project: Path
+) -> None:
+    (project / "skills").mkdir()
+    (project / "skills/registry.yaml").write_text(text or "phases:\n")
+    shown = cli("phase", phase, "--issue", "issue.json", "--prompt", "review.md")
+    assert (shown.code, shown.out) == (0, PROMPT)
+    assert "fallback: review.md is given as it is, because " in shown.err
+    assert why in shown.err
+    [kept] = recorded(project)
+    assert kept["layered"] is False
+    assert why in str(kept["fallback"])
+
+
+@pytest.mark.req("L-04")
+def test_prompts_are_written_only_by_the_plan_of_a_dry_run(cli: Command, issue: Path, project: Path) -> None:
+    (project / "other.md").write_text(PROMPT.replace("first", "last"))
+    (project / "third.md").write_text(PROMPT)
+    shown = cli("phase", "--prompts", ".")
+    assert shown.code == 0
+    assert "review.md  identical" in shown.out
+    assert "other.md   drifted" in shown.out
+    assert "+Follow the skill safe-shell-search for every search, read and shell command." in shown.out
+    plan = json.loads(cli("phase", "--prompts", ".", "--json").out)["plan"]
+    assert f"lockstep phase --prompts . --write --plan {plan}" in shown.err
+    for words in ((), ("--plan", "0" * 12)):
+        refused = cli("phase", "--prompts", ".", "--write", *words)
+        assert (refused.code, refused.out) == (3, "")
+    assert (project / "review.md").read_text() == PROMPT
+    assert cli("phase", "--prompts", ".", "--write", "--plan", plan).code == 0
+    assert (project / "review.md").read_text() == "# Check\n\n" + SLIM.split("\n")[2] + "\n\nCheck it.\n"
+    assert "last" in (project / "other.md").read_text()
+
+
+@pytest.mark.req("L-05")
+def test_the_listing_of_skills_is_shown_written_and_checked(cli: Command, project: Path) -> None:
+    skill = project / "skills/mine"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: mine\ndescription: Does mine. Use it when asked.\n---\nDo it.\n")
+    (project / "AGENTS.md").write_text("# Rules\n")
+    assert cli("phase", "--agents", "AGENTS.md", "--check").code == 5
+    assert "+- mine: Does mine. (file: skills/mine/SKILL.md)" in cli("phase", "--agents", "AGENTS.md").out
+    assert (project / "AGENTS.md").read_text() == "# Rules\n"
+    assert cli("phase", "--agents", "AGENTS.md", "--write").code == 0
+    assert (project / "AGENTS.md").read_text().startswith("# Rules\n\n<!-- lockstep skills: ")
+    assert cli("phase", "--agents", "AGENTS.md", "--check").code == 0
+
+
+@pytest.mark.req("L-05")
+def test_the_listing_of_this_tree_is_up_to_date(cli: Command) -> None:
+    shown = cli("phase", "--agents", str(ROOT / "AGENTS.md"), "--check", "--project", str(ROOT))
+    assert (shown.code, shown.err) == (0, "The listing is up to date.\n")

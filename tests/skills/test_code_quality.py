@@ -1,0 +1,85 @@
+"""code-quality: the verdict follows from what was kept, and no finding stands without its words."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.skills.follower import SKILLS, Follower
+from tests.skills.samples.code_quality import ASPECTS, FILES, VALUES
+
+SCRIPT = SKILLS / "code-quality/scripts/code_quality.py"
+CHECK = SCRIPT.with_name("check_review.py")
+EXAMINED = [f"{aspect} | all three lines of it" for aspect in ASPECTS]
+
+
+@pytest.mark.parametrize(
+    "severity, standing, verdict", [("MUST", "kept", "fail"), ("MUST", "dropped", "pass"), ("SHOULD", "kept", "pass")]
+)
+def test_the_verdict_is_fail_if_a_must_was_kept(severity: str, standing: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "data.txt").write_text(FILES["data.txt"])
+    follower = Follower("code-quality/scripts/code_quality.py", tmp_path)
+    block = follower.begin("--subject", "the three lines")
+    given = {
+        **VALUES,
+        "review.findings": [VALUES["review.findings"][0].replace("MUST", severity)],
+        "doubt.kept": [f"F1 | {standing} | the caller at data.txt:3 decides"],
+        "scope.intent": "to be three lines; data.txt:1 says so",
+    }
+    for step in ("scope", "review", "doubt"):
+        mine = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{step}.")}
+        block = follower.follow(block, mine)
+    assert block.context["doubt.verdict"] == verdict
+    report = VALUES["report.report"]
+    assert follower.follow(block, {"report": report}).kind == "done"
+
+
+def faults(project: Path, *values: str | list[str]) -> list[str]:
+    """What the check says of these values."""
+    (project / "data.txt").write_text("one\ntwo\nthree\n")
+    words = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    done = subprocess.run([sys.executable, str(CHECK), *words], cwd=project, capture_output=True, text=True, timeout=60)
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "finding, told",
+    [
+        ("F1 | correctness | MUST | data.txt:2 | `two` | wrong by one", []),
+        ("F2 | style | BAD | data.txt:2 | `two` | wrong by one", [
+            "'F2 | style | BAD | data.txt:2 | `two` | wrong by one': it is finding F1",
+            "F2: the aspect is one of correctness, readability, maintainability, security",
+            "F2: the severity is one of MUST, SHOULD, COULD",
+        ]),
+        ("F1 | security | MUST | data.txt:9 | `two` | wrong by one", ["F1: data.txt:9: the file has 3 lines"]),
+        ("F1 | security | MUST | other.txt:1 | `x` | wrong by one", ["F1: other.txt:1: that file is not in scope"]),
+        ("F1 | security | MUST | data.txt:1 | `two` | wrong by one", [
+            "F1: data.txt:1: `two` is not in that line; line 2 has it"
+        ]),
+        ("F1 | security | MUST | data.txt:1 | one | wrong by one", [
+            "F1: quote the words of that line between backquotes"
+        ]),
+    ],
+)  # fmt: skip
+def test_a_finding_has_an_aspect_a_severity_and_the_words_of_its_place(
+    finding: str, told: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "other.txt").write_text("x\n")
+    assert faults(tmp_path, "findings", ["data.txt"], [finding], EXAMINED) == told
+
+
+def test_every_aspect_was_examined_and_every_finding_is_settled_and_reported(tmp_path: Path) -> None:
+    finding = ["F1 | correctness | MUST | data.txt:2 | `two` | wrong by one"]
+    assert faults(tmp_path, "findings", ["data.txt"], [], EXAMINED[:3]) == [
+        "examined: say what was looked at for security"
+    ]
+    assert faults(tmp_path, "kept", finding, []) == ["finding F1 is missing"]
+    assert faults(tmp_path, "kept", finding, ["F1 | kept | yes"]) == ["F1: say why, with the path:line that decides"]
+    kept = ["F1 | kept | the caller at data.txt:3 decides"]
+    assert faults(tmp_path, "report", finding, kept, "all is well") == ["the report does not name data.txt:2 (F1)"]
+    assert faults(tmp_path, "report", finding, kept, "fail: data.txt:2 is wrong") == []

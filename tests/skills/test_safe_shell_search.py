@@ -1,0 +1,130 @@
+"""safe-shell-search: what its policy lets a shell search for, what its checks refuse, and how short its SKILL.md is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skills.lib.guard.decisions import Allow, Deny, Look
+from skills.lib.guard.guard import Guard
+from skills.lib.guard.policy import Policy, compile_policy
+from skills.lib.skillfile import load_skill
+from tests.skills.follower import SKILLS
+
+pytestmark = pytest.mark.req("L-02")
+SKILL = SKILLS / "safe-shell-search"
+POLICY = SKILL / "scripts/policy.yaml"
+CHECK = SKILL / "scripts/check_search.py"
+ALLOWED = """\
+rg -m 20 needle src
+rg --max-count=5 needle
+rg -il needle
+rg --files -g '*.py'
+git grep -l needle
+git ls-files '*limit*'
+git log -S needle -n 5 --oneline
+grep -n needle src/a.py
+grep -e bar x
+make test 2>&1 | grep -v ok
+find . -maxdepth 2 -name needle
+find . -name '*.pyc' -delete
+ls -la src
+tree -L 2
+cat src/a.py
+cat -n a.py > b.txt
+sed -n '10,40p' src/a.py
+echo x | cat
+make test"""
+DENIED = """\
+grep -rn needle .
+grep needle -R src
+grep --recursive needle
+grep -d recurse needle .
+egrep -ir needle .
+find . -name needle
+find . -name '*.py' -exec grep needle {} +
+find . | xargs grep needle
+rg -n needle src
+rg needle | head -20
+git grep needle
+ls -R
+ls -lR src
+tree
+cat a.py b.py
+cat src/**/*.py
+bash -c 'grep -r needle .'
+make test; grep -r needle .
+cd src && find . -type f"""
+
+
+@pytest.fixture(scope="module")
+def policy() -> Policy:
+    return Policy(compile_policy(POLICY.read_text(encoding="utf-8"), "policy.yaml"))
+
+
+@pytest.mark.parametrize("line", ALLOWED.splitlines())
+def test_a_bounded_search_and_ordinary_work_are_allowed(line: str, policy: Policy, tmp_path: Path) -> None:
+    assert Guard([policy], folder=str(tmp_path)).decide("shell", {"command": line}) == Allow()
+
+
+@pytest.mark.parametrize("line", DENIED.splitlines())
+def test_a_search_without_a_bound_is_denied(line: str, policy: Policy, tmp_path: Path) -> None:
+    assert isinstance(Guard([policy], folder=str(tmp_path)).decide("shell", {"command": line}), Deny)
+
+
+def test_a_cat_of_what_only_a_shell_knows_is_no_allowance(policy: Policy, tmp_path: Path) -> None:
+    assert isinstance(Guard([policy], folder=str(tmp_path)).decide("shell", {"command": "cat *.py"}), Look)
+
+
+def faults(project: Path, *values: str | list[str]) -> list[str]:
+    """What the check says of these values."""
+    (project / "a.py").write_text("one\nclass RateLimiter:\n")
+    words = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    done = subprocess.run([sys.executable, str(CHECK), *words], cwd=project, capture_output=True, text=True, timeout=60)
+    assert done.returncode == (1 if done.stdout else 0), done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_finding_is_a_place_with_the_words_that_stand_there(tmp_path: Path) -> None:
+    assert faults(tmp_path, "findings", ["a.py:2 | `class RateLimiter:` | it exists"]) == []
+    assert faults(tmp_path, "findings", ["a.py:1 | `class RateLimiter:` | it exists"]) == [
+        "a.py:1: `class RateLimiter:` is not in that line; line 2 has it"
+    ]
+    [gone] = faults(tmp_path, "findings", ["b.py:1 | `x` | it exists"])
+    assert gone.endswith("no such file or folder; paths are relative to the project's root")
+    [bare] = faults(tmp_path, "findings", ["a.py:2 | it exists | so it seems"])
+    assert "write path:line | `the words that stand there` | what it shows" in bare
+
+
+def test_absence_is_shown_by_two_searches_without_a_hit(tmp_path: Path) -> None:
+    empty = ["search | Limiter | . | 0", "rg | rate.?limit | . | 0"]
+    assert faults(tmp_path, "answer", "absent", "nothing for rate.?limit", [], empty[:1], empty[1:]) == []
+    assert faults(tmp_path, "answer", "absent", "nothing for Limiter", [], empty[:1], empty[:1]) == [
+        "1 searches found nothing, and 2 show that something is absent: the verdict is open"
+    ]
+    assert faults(tmp_path, "answer", "absent", "it is not there", [], empty, []) == [
+        "answer names no pattern that was searched for, such as Limiter"
+    ]
+    assert faults(tmp_path, "answer", "open", "not settled", [], [], []) == []
+
+
+def test_found_rests_on_a_finding_and_names_its_place(tmp_path: Path) -> None:
+    finding = "a.py:2 | `class RateLimiter:` | it exists"
+    assert faults(tmp_path, "answer", "found", "a.py:2 defines it", [finding], [], []) == []
+    assert faults(tmp_path, "answer", "found", "a.py defines it", [finding], [], []) == [
+        "answer names no place of the findings, such as a.py:2"
+    ]
+    assert faults(tmp_path, "answer", "found", "a.py:2 defines it", [], [], []) == [
+        "nothing that was read proves it: the verdict is absent or open"
+    ]
+
+
+def test_its_skill_file_is_short() -> None:
+    for name in ("safe-shell-search", "code-quality"):
+        skill = load_skill(SKILLS / name)
+        assert len((SKILLS / name / "SKILL.md").read_text(encoding="utf-8").splitlines()) < 200
+        assert len(skill.description.split()) < 100
