@@ -68,6 +68,22 @@ def test_a_loop_by_an_own_word_asks_a_person_at_its_bound() -> None:
     assert (again.step, again.rounds["work"]) == ("pick", 0)
 
 
+@pytest.mark.parametrize(
+    "routes, step, outcome",
+    [
+        ({MORE: "pick", Outcome("enough"): "close"}, "close", "enough"),
+        ({MORE: "pick", Outcome("later"): "work"}, "work", "later"),
+    ],
+)
+def test_a_person_goes_on_by_another_way_where_ok_has_no_route(
+    routes: dict[Outcome, str | None], step: str, outcome: str
+) -> None:
+    pick, _, close = chores().steps
+    workflow = Workflow("chores", pick, StepDef("work", "Work", next=routes, max_iterations=3), close)
+    on = moved(workflow, at_the_limit(workflow), "person (terminal)", answer="accept", reason="that will do")
+    assert (on.step, on.last["outcome"]) == (step, outcome)
+
+
 @pytest.mark.parametrize("at_limit, status", [("no-time", "done"), ("fail", "failed")])
 def test_a_stated_way_out_is_taken_at_the_bound(at_limit: str, status: str) -> None:
     run = at_the_limit(chores(at_limit=at_limit))

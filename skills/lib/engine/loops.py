@@ -51,6 +51,17 @@ def leaves_at_limit(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool
     return not (outcome.is_own or instead.is_own) or not leads_back(workflow, step, instead)
 
 
+def accepted(workflow: Workflow, step: StepDef, outcome: Outcome) -> Outcome:
+    """The outcome by which a person goes on at the limit of ``outcome``.
+
+    It is OK, or if that has no route the first other outcome that leaves the loop, or the first other one.
+    """
+    others = [other for other in step.next if other not in (outcome, Outcome.DEFAULT)]
+    if step.route(Outcome.OK) is not None or not others:
+        return Outcome.OK
+    return next((other for other in others if not leads_back(workflow, step, other)), others[0])
+
+
 def around(workflow: Workflow, step: StepDef) -> set[str]:
     """The natural loops of the step's ITERATE, FAIL and own-word edges: what lies on ways from their targets to it."""
     members = {step.id}

@@ -180,7 +180,11 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
     if about == "change":
         return _settle_change(leaving, run, asked, detail)
     again = Outcome(asked["outcome"]) if about == "limit" else Outcome.FAIL
-    outcome = Outcome.OK if accepts else again
+    outcome = again
+    if accepts:
+        from skills.lib.engine import loops  # few runs come to a limit
+
+        outcome = loops.accepted(leaving.workflow, step, again) if about == "limit" else Outcome.OK
     leaving.report.check_outcome(step, outcome)
     if about == "limit":
         if accepts:

@@ -243,7 +243,7 @@ def _at_limit(workflow: Workflow, step: StepDef, outcome: Outcome) -> Iterator[L
     if loops.leaves_at_limit(workflow, step, outcome):
         yield from _leg(step, step.at_limit, "limit", reported=outcome)
     elif outcome.is_own:
-        yield from _leg(step, Outcome.OK, "accept", reported=outcome)
+        yield from _leg(step, loops.accepted(workflow, step, outcome), "accept", reported=outcome)
         yield from _leg(step, outcome, "revise")
     else:
         yield from _settled(step)

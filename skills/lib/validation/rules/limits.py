@@ -18,7 +18,7 @@ def iteration_limit(graph: GraphView) -> Iterator[Problem]:
     ## What it does
     Reports `max_iterations` that is not a whole number of 1 or more, and `at_limit` that is ITERATE or has no route. At a
     step with a loop by a word of the workflow's own, `at_limit` other than OK must leave the loop; so must an `at_limit`
-    that is such a word.
+    that is such a word. Without `at_limit` a person decides there: OK, or another outcome, must lead on.
 
     ## Why it is bad
     At the limit the run has nowhere to go, or goes round again as if there were none.
@@ -61,7 +61,7 @@ def iteration_limit(graph: GraphView) -> Iterator[Problem]:
         elif step.at_limit is Outcome.ITERATE:
             what = f"{step.id} ends with iterate when its {limit} iterations are used up, and goes round again"
             do = "set at_limit to the outcome that leaves the loop, OK for one"
-        elif step.next and step.route(step.at_limit) is None and _goes_round(graph, step):
+        elif step.next and step.route(_at_limit(graph, step)) is None and _goes_round(graph, step):
             what = f"{step.id} ends with {step.at_limit.value} when its {limit} iterations are used up: it has no route"
             do = f"add {step.at_limit!r}: ... to its next, or set at_limit to an outcome that is routed"
         elif _words_that_go_on(graph, step):
@@ -71,6 +71,13 @@ def iteration_limit(graph: GraphView) -> Iterator[Problem]:
         else:
             continue
         yield Problem(what, why="at the limit a run would stop, or go on as if there were none", do=do, step=at)
+
+
+def _at_limit(graph: GraphView, step: StepDef) -> Outcome:
+    """The outcome at the limit; where a person decides at the end of a loop by own words, that of going on."""
+    if step.at_limit is Outcome.OK and step.route(Outcome.ITERATE) is None:
+        return loops.accepted(graph.workflow, step, next(iter(_looping_words(graph, step)), Outcome.OK))
+    return step.at_limit
 
 
 def _goes_round(graph: GraphView, step: StepDef) -> bool:
