@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import os
 import re
-import stat
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -11,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.commands.drawing import edges, picture
@@ -21,6 +20,7 @@ from tests.commands.conftest import Command, Walker
 from tests.fixtures import skill
 
 Install = Callable[..., Path]
+SVG = "http://www.w3.org/2000/svg"
 WAYS = (Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE)
 
 
@@ -147,31 +147,45 @@ def test_a_file_that_cannot_be_written_is_an_environment_error(cli: Command, ins
     assert cli("graph", "plain", "-o", "nowhere/plain.txt").code == 4
 
 
-def test_svg_without_graphviz_says_how_to_get_it(cli: Command, installed: Install, tmp_path: Path) -> None:
-    installed("plain")
-    shown = cli("graph", "plain", "--format", "svg", env={"PATH": str(tmp_path)})
-    assert shown.code == 4
-    assert "apt-get install graphviz" in shown.err
+@pytest.mark.parametrize("name", ["tour", "gated", "brood"])
+def test_svg_has_a_box_for_each_step_and_a_line_and_a_label_for_each_way(
+    name: str, cli: Command, installed: Install, tmp_path: Path
+) -> None:
+    installed(name)
+    shown = cli("graph", name, "--format", "svg", env={"PATH": str(tmp_path)})
+    assert (shown.code, shown.err) == (0, "")
+    drawing = etree.fromstring(shown.out)
+    as_dot = cli("graph", name, "--format", "dot").out
+    boxes = drawing.findall(f"{{{SVG}}}g/{{{SVG}}}rect")
+    assert len(boxes) == len(re.findall(r"^  n\d+ \[", as_dot, re.MULTILINE))
+    pairs = Counter(re.findall(r"^  n(\d+) -> n(\d+)", as_dot, re.MULTILINE))
+    lines = drawing.findall(f"{{{SVG}}}g/{{{SVG}}}path")
+    labels = [text.text for text in drawing.iter(f"{{{SVG}}}text") if text.get("text-anchor") and not text.get("class")]
+    assert len(lines) == len(labels) == len(pairs)
+    said = Counter(word for label in labels for word in (label or "").split(", "))
+    assert said == Counter(re.findall(r' -> n\d+ \[label="(.*?)"', as_dot))
 
 
-def test_svg_is_what_graphviz_makes_of_the_dot_text(cli: Command, installed: Install, tmp_path: Path) -> None:
-    installed("plain")
-    fake = tmp_path / "dot"
-    fake.write_text('#!/bin/sh\n[ "$1" = -Tsvg ] || exit 9\necho "<svg>"; cat; echo "</svg>"\n', encoding="utf-8")
-    fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    shown = cli("graph", "plain", "--format", "svg", env={"PATH": path})
-    assert shown.out == "<svg>\n" + cli("graph", "plain", "--format", "dot").out + "</svg>\n"
+def test_svg_sets_off_what_a_run_took(
+    cli: Command, installed: Install, walker: Callable[[Path], Walker], snapshot: SnapshotAssertion
+) -> None:
+    walk = walker(installed("plain"))
+    run = walk.go(walk.start(), records={"thing": "x"})
+    shown = cli("graph", "plain", "--run", run.id, "--format", "svg").out
+    assert shown.count('class="way taken"') == 2  # the line and its label
+    assert "×1" in shown
+    assert shown == snapshot
 
 
-def test_graphviz_that_fails_is_an_environment_error(cli: Command, installed: Install, tmp_path: Path) -> None:
-    installed("plain")
-    fake = tmp_path / "dot"
-    fake.write_text("#!/bin/sh\necho no fonts >&2; exit 1\n", encoding="utf-8")
-    fake.chmod(0o755)
-    shown = cli("graph", "plain", "--format", "svg", env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"})
-    assert shown.code == 4
-    assert "ended with 1: no fonts" in shown.err
+def test_svg_holds_any_title_and_name(cli: Command, installed: Install) -> None:
+    title = "</text><script>alert(1)</script> \\x1b[2J & \u202e"
+    installed("odd", skill.source_of("odd", f"StepDef('one', {title!r}, 'Do.', {{'ok': None}})"))
+    shown = cli("graph", "odd", "--format", "svg").out
+    drawing = etree.fromstring(shown)
+    assert {etree.QName(element).localname for element in drawing.iter()} == {
+        *("svg", "title", "style", "defs", "marker", "path", "g", "rect", "text")
+    }
+    assert "\x1b" not in shown
 
 
 def test_markup_of_the_languages_in_titles_is_text(cli: Command) -> None:

@@ -9,6 +9,7 @@ import click
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.drawing import edges, languages, picture
+from skills.lib.commands.drawing.svg import svg
 from skills.lib.commands.queries import runs
 from skills.lib.errors import PRINTED, RefusedError
 from skills.lib.hosts import skills
@@ -18,7 +19,7 @@ from skills.lib.runtime import script
 
 # The columns of a drawing if no terminal says how wide it is.
 _PIPED_WIDTH = 120
-_WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": languages.svg}
+_WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": svg}
 
 
 @click.command(
@@ -26,7 +27,7 @@ _WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": languages
         "lockstep graph problem-analysis  # in the terminal",
         "lockstep graph problem-analysis --run k3f9q2mx  # with the edges that a run took",
         "lockstep graph planner --format mermaid  # for a Markdown page",
-        "lockstep graph planner --format svg -o planner.svg  # by Graphviz",
+        "lockstep graph planner --format svg -o planner.svg  # for a browser",
     )
 )
 @skill_argument

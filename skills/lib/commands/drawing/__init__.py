@@ -1,1 +1,1 @@
-"""Graphs of workflows as Mermaid, DOT, SVG, and lines in a terminal."""
+"""Graphs of workflows as SVG, Mermaid, DOT, and lines in a terminal."""

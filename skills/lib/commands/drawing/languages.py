@@ -1,16 +1,11 @@
-"""A graph in Mermaid's and Graphviz's languages, and through Graphviz as SVG."""
+"""A graph in Mermaid's and Graphviz's languages."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable
 
 from skills.lib.commands.drawing.edges import Graph, Node
-from skills.lib.errors import EnvironmentProblem
 
-# Graphviz lays out 1,000 edges in seconds; what takes longer than this, in seconds, is not going to end well.
-TIMEOUT = 120
 # What Mermaid draws without a setting of its own (flowchart maxEdges).
 EDGES_UNSET = 500
 _MERMAID = {
@@ -29,7 +24,6 @@ _DOT = {
     "end": "shape=doublecircle",
     "missing": 'shape=box, style="dashed", color="#cf222e"',
 }
-_HOW = "Debian, Ubuntu: apt-get install graphviz; macOS: brew install graphviz; Windows: winget install graphviz"
 
 
 def mermaid(graph: Graph) -> str:
@@ -62,30 +56,6 @@ def dot(graph: Graph) -> str:
         taken = ', color="#1a7f37", penwidth=3' if edge.taken else ""
         lines.append(f'  n{edge.source} -> n{edge.target} [label="{_in_dot(edge.label)}"{taken}];')
     return "\n".join([*lines, "}"]) + "\n"
-
-
-def svg(graph: Graph) -> str:
-    """The graph as SVG; EnvironmentProblem says how to get Graphviz, or why it failed."""
-    program = shutil.which("dot")
-    if program is None:
-        raise EnvironmentProblem(
-            "SVG is drawn by Graphviz, and its command `dot` is not installed",
-            valid="--format mermaid, dot and terminal need nothing else",
-            remedy=_HOW,
-        )
-    try:
-        done = subprocess.run(
-            [program, "-Tsvg"], input=dot(graph), capture_output=True, encoding="utf-8", timeout=TIMEOUT, check=False
-        )
-    except subprocess.TimeoutExpired:
-        raise EnvironmentProblem(
-            f"{program} did not end within {TIMEOUT} s for {len(graph.edges)} edges", remedy="--format dot, with sfdp"
-        ) from None
-    except OSError as error:
-        raise EnvironmentProblem(f"{program} cannot be run: {error}", remedy=_HOW) from error
-    if done.returncode != 0:
-        raise EnvironmentProblem(f"{program} ended with {done.returncode}: {done.stderr.strip()[:500]}", remedy=_HOW)
-    return done.stdout
 
 
 def _label(node: Node, line_end: str, quoted: Callable[[str], str]) -> str:

@@ -1,28 +1,20 @@
-"""A graph as a picture of characters: boxes in one column, jumps forward on the left, loops on the right.
-
-Every edge goes straight down to the next box, or through a lane beside the boxes. Edges to one box share its lane, so
-a lane ends in one arrow. Two lines that cross are no branch.
-"""
+"""A graph as a picture of characters. Two lines that cross are no branch."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
 
-import networkx as nx
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len
 from rich.text import Text
 
-from skills.lib.commands.console.screen import TIMES, one_line
-from skills.lib.commands.drawing.edges import Edge, Graph, Node
+from skills.lib.commands.console.screen import TIMES
+from skills.lib.commands.drawing.edges import Edge, Graph
+from skills.lib.commands.drawing.layout import DOWN, LEFT, RIGHT, Box, Way, layout
 
 # A picture of more boxes than this is not read as a picture any more.
 MOST_NODES = 60
-_WIDEST_TITLE = 44
-# The side on which a line leaves its box; DOWN leads straight to the next one.
-LEFT, DOWN, RIGHT = -1, 0, 1
 # The upper and lower borders of the boxes that are drawn in a way of their own; such a box has its kind as style.
 _BORDERS = {"gate": "━", "person": "┅", "dispatch": "═"}
 # What a terminal makes of the styles of a picture.
@@ -69,124 +61,25 @@ def listing(graph: Graph, why: str) -> list[Line]:
     return [*lines, [(f"{len(lines) - len(graph.nodes)} of {len(graph.edges)} edges listed: {why}", "")]]
 
 
-@dataclass
-class _Way:
-    """The edges from one box to another as one line.
-
-    ``row`` is where the line leaves its box, or where the label of a line straight down stands.
-    """
-
-    source: int
-    target: int
-    label: str
-    style: str
-    row: int = 0
-
-    @property
-    def side(self) -> int:
-        """The side on which the line leaves."""
-        if self.target == self.source + 1:
-            return DOWN
-        return LEFT if self.target > self.source else RIGHT
-
-
-@dataclass
-class _Box:
-    """A node with its lines of text, and the rows of its borders."""
-
-    node: Node
-    lines: list[str]
-    top: int
-    bottom: int = 0
-
-
 def draw(graph: Graph, label: Callable[[Edge], str]) -> tuple[list[Line], int]:
     """The picture of a graph whose edges carry these labels, and how many columns it takes."""
-    ways = _ways(graph, label)
-    boxes = _boxes(graph, ways)
-    lanes = {side: _lanes([way for way in ways if way.side == side], boxes) for side in (LEFT, RIGHT)}
-    # The label of an edge straight down stands right of the middle, and must not reach the lanes.
-    below = max((cell_len(way.label) for way in ways if way.side == DOWN), default=0)
-    inner = max([2 * below + 2, *(cell_len(line) for box in boxes for line in box.lines)])
-    left = max(lanes[LEFT].values(), default=-1) + 1
-    right = left + inner + 3
+    laid = layout(graph, label)
     canvas = _Canvas()
-    for box in boxes:
-        _paint_box(canvas, box, left, right)
-    for way in sorted(ways, key=lambda way: (way.side == DOWN, way.style)):
+    for box in laid.boxes:
+        _paint_box(canvas, box, laid.left, laid.right)
+    for way in sorted(laid.ways, key=lambda way: (way.side == DOWN, way.style)):
+        column = laid.column(way)
         if way.side == DOWN:
-            column = left + (inner + 4) // 2
             canvas.line([(way.row, column), (way.row + 1, column)], way.style)
             canvas.write(way.row, column + 2, way.label, way.style)
             canvas.write(way.row + 1, column, "▼", way.style)
         else:
-            wall = left if way.side == LEFT else right
-            _paint_lane(canvas, way, wall, lanes[way.side][way.target], boxes[way.target].top + 1)
-    return canvas.lines(), right + max(lanes[RIGHT].values(), default=-1) + 2
+            wall = laid.left if way.side == LEFT else laid.right
+            _paint_lane(canvas, way, wall, column, laid.boxes[way.target].top + 1)
+    return canvas.lines(), laid.columns
 
 
-def _ways(graph: Graph, label: Callable[[Edge], str]) -> list[_Way]:
-    """One way for the edges of each pair of nodes."""
-    pairs: dict[Place, list[Edge]] = defaultdict(list)
-    for edge in graph.edges:
-        pairs[edge.source, edge.target].append(edge)
-    return [
-        _Way(*pair, ", ".join(map(label, edges)), "taken" if any(edge.taken for edge in edges) else "")
-        for pair, edges in pairs.items()
-    ]
-
-
-def _boxes(graph: Graph, ways: Iterable[_Way]) -> list[_Box]:
-    """The box of each node, one below the other; sets the row of each way."""
-    entered = {(way.target, way.side) for way in ways}
-    leaving: dict[int, list[_Way]] = defaultdict(list)
-    for way in ways:
-        leaving[way.source].append(way)
-    boxes: list[_Box] = []
-    top = 0
-    for at, node in enumerate(graph.nodes):
-        box = _Box(node, _text_of(node), top)
-        # The row of the next line on each side: a line that comes in takes the first one.
-        free = {side: top + 1 + ((at, side) in entered) for side in (LEFT, RIGHT)}
-        for way in leaving[at]:
-            if way.side != DOWN:
-                way.row = free[way.side]
-                free[way.side] += 1
-        box.bottom = max(top + 1 + len(box.lines), *free.values())
-        top = box.bottom + 2
-        for way in leaving[at]:
-            if way.side == DOWN:
-                way.row = box.bottom + 1
-                top = box.bottom + 3
-        boxes.append(box)
-    return boxes
-
-
-def _text_of(node: Node) -> list[str]:
-    title = one_line(node.title)
-    if not title or title.lower() == node.key.lower():
-        return [node.caption]
-    return [node.caption, title if cell_len(title) <= _WIDEST_TITLE else set_cell_size(title, _WIDEST_TITLE - 1) + "…"]
-
-
-def _lanes(ways: Sequence[_Way], boxes: Sequence[_Box]) -> Mapping[int, int]:
-    """How far from the boxes the lane to each target is: beyond the longest label, the shortest lane nearest.
-
-    Lines in one lane never meet.
-    """
-    rows: dict[int, list[int]] = defaultdict(list)
-    for way in ways:
-        rows[way.target] += [boxes[way.target].top + 1, way.row]
-    spans = {target: (min(found), max(found)) for target, found in rows.items()}
-    lane = nx.greedy_color(
-        nx.interval_graph(spans.values()),
-        strategy=lambda met, _: sorted(met, key=lambda span: span[1] - span[0]),
-    )
-    label = max((cell_len(way.label) for way in ways), default=0)
-    return {target: label + 5 + 2 * lane[span] for target, span in spans.items()}
-
-
-def _paint_box(canvas: _Canvas, box: _Box, left: int, right: int) -> None:
+def _paint_box(canvas: _Canvas, box: Box, left: int, right: int) -> None:
     style = box.node.kind if box.node.kind in _BORDERS else ""
     corners = [(box.top, left), (box.top, right), (box.bottom, right), (box.bottom, left), (box.top, left)]
     canvas.line(corners, style)
@@ -197,9 +90,9 @@ def _paint_box(canvas: _Canvas, box: _Box, left: int, right: int) -> None:
         canvas.write(box.top + 1 + at, left + 2, line, "" if at else "name")
 
 
-def _paint_lane(canvas: _Canvas, way: _Way, wall: int, distance: int, row: int) -> None:
-    """Paint a line from its box into the lane at that distance, and to the target's ``row``."""
-    column, beside = wall + way.side * distance, wall + way.side
+def _paint_lane(canvas: _Canvas, way: Way, wall: int, column: int, row: int) -> None:
+    """Paint a line from its box into the lane in that column, and to the target's ``row``."""
+    beside = wall + way.side
     canvas.line([(way.row, wall), (way.row, column), (row, column), (row, beside)], way.style)
     canvas.write(row, beside, "◀" if way.side == RIGHT else "▶", way.style)
     label = f" {way.label} "
