@@ -38,7 +38,7 @@ ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent", "layers"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "commands/drawing"),
-    "lxml": ("testing", "validation", "commands/walking", "commands/tracing"),
+    "lxml": ("testing", "validation", "commands/walking", "commands/drawing", "commands/tracing"),
     "yaml": ("skillfile", "guard"),
     "click": ("commands",),
     "rich": ("commands",),
