@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from skills.lib.commands.console.app import lockstep
 from skills.lib.graphfile.compiling import GraphFile, compile_file
 from skills.lib.graphfile.reader import GraphFileError
 
@@ -51,3 +53,14 @@ def problems(write: Write) -> Callable[..., list[str]]:
         ]
 
     return told
+
+
+@pytest.fixture
+def cli() -> Callable[..., tuple[int, str]]:
+    """Call ``lockstep`` in the working directory: its exit code, and what it printed."""
+
+    def call(*words: str) -> tuple[int, str]:
+        result = CliRunner().invoke(lockstep, list(words), prog_name="lockstep")
+        return result.exit_code, result.output
+
+    return call

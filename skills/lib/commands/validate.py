@@ -15,7 +15,7 @@ from skills.lib.commands.console.findings import print_findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.errors import BROKEN_SKILL, PRINTED, EnvironmentProblem, UsageError, did_you_mean
-from skills.lib.graphfile.compiling import compile_file
+from skills.lib.graphfile import compiling
 from skills.lib.graphfile.reader import GraphFileError, Problem
 from skills.lib.hosts import skills
 from skills.lib.layers import registry
@@ -57,7 +57,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
     for path in paths:
         if not os.path.exists(path):
             raise _missing(path)
-    checked = _check(paths or (project,))
+    checked = _check(paths or (project,), sealing=seal)
     found = checked.findings
     if form == "json":
         script.emit(output.as_json(found, project, checked.waived) + "\n", PRINTED)
@@ -108,7 +108,7 @@ class _Checked:
     sealable: list[Registered] = field(default_factory=list)
 
 
-def _check(paths: Sequence[str]) -> _Checked:
+def _check(paths: Sequence[str], sealing: bool = False) -> _Checked:
     """Check the skills and modules that the paths lead to, each module once; findings by file and line."""
     checked = _Checked()
     entries: dict[str, skills.Loaded] = {}
@@ -121,6 +121,8 @@ def _check(paths: Sequence[str]) -> _Checked:
             if os.path.realpath(module) not in entries:
                 entry = entries[os.path.realpath(module)] = skills.load_file(module, None, validated=False)
                 _check_module(checked, entry)
+                if not sealing:
+                    checked.findings += _stale(entry)
         if os.path.isdir(path):
             trees.append((path, [os.path.realpath(module) for module in modules]))
     for file in dict.fromkeys(file for path, _ in trees for file in _registries(path)):
@@ -160,7 +162,7 @@ def _seal_valid(checked: _Checked) -> Iterator[str]:
     for entry in checked.sealable:
         path = registration.beside(entry.workflow, entry.file)
         yaml = paths.yaml_of(entry.file)
-        written = {entry.file: compile_file(yaml).to_json()} if yaml else {}
+        written = {entry.file: compiling.compile_file(yaml).to_json()} if yaml else {}
         for name, text in {**written, path: registration.text(entry.workflow)}.items():
             if not registration.write(name, text):
                 raise EnvironmentProblem(f"{name} cannot be written", remedy="make its folder writable")
@@ -195,6 +197,17 @@ def _add(checked: _Checked, found: Sequence[Finding]) -> None:
         kept = checked.waived if finding.waived else checked.findings
         if finding not in kept:
             kept.append(finding)
+
+
+def _stale(entry: skills.Loaded) -> list[Finding]:
+    """A finding if steps cannot be printed of a workflow.yaml, since what is compiled of it is missing or older."""
+    yaml = paths.yaml_of(entry.file)
+    if not yaml or entry.workflow is None or compiling.is_current(yaml):
+        return []
+    there = os.path.isfile(entry.file)
+    what = f"{os.path.basename(entry.file)} is {'older than its source' if there else 'not compiled yet'}"
+    do = join(["lockstep", "validate", "--seal", os.path.dirname(os.path.dirname(entry.file))])
+    return [Finding("stale-workflow", "error", entry.workflow.name, yaml, 0, what, "no step is printed of it", do)]
 
 
 def _broken(entry: skills.Loaded) -> list[Finding]:

@@ -68,10 +68,12 @@ class Names:
         if head in self.local:
             return _get(self.local[head], rest)
         own = self.steps[self.own]
-        if head in self.params and head not in own.specs:
+        if head in self.params and head not in own.specs and head not in self.steps:
+            _check_inside(reader, at, str(head), self.params[head], rest)
             return ["get", ["root"], ["params", head, *rest]]
         if rest and head in self.steps and isinstance(rest[0], str) and not _is_map(own.specs.get(head), head, own):
             if self.steps[head].has(rest[0]):
+                _check_inside(reader, at, f"{head}.{rest[0]}", self.steps[head].specs.get(rest[0]), rest[1:])
                 return ["get", ["root"], ["steps", head, *rest]]
             near = nearest(rest[0], sorted(self.steps[head].specs))
             offered = did_you_mean(f"{head}.{near}" if near else "")
@@ -80,6 +82,7 @@ class Names:
         if head in self.params:
             return ["get", ["root"], ["params", head, *rest]]
         if head in own.specs:
+            _check_inside(reader, at, str(head), own.specs[head], rest)
             return ["get", ["root"], ["state", head, *rest]]
         if head == "iteration" and not rest:
             return ["get", ["root"], ["iteration"]]
@@ -109,6 +112,14 @@ class Names:
         if keys[0] == "steps" and len(keys) == 3:
             return self.steps[keys[1]].specs.get(keys[2])
         return None
+
+
+def _check_inside(reader: Reader, at: At, name: str, spec: Spec, rest: list[Any]) -> None:
+    """Note a name inside of a value that has none."""
+    if spec is None or not rest or spec.type in ("json", "items", "answers"):
+        return
+    if spec.type not in ("list", "statements") or isinstance(rest[0], str):
+        reader.fail(at, f"{name} is of type {spec.type} and has nothing inside", f"{name} alone")
 
 
 def _is_map(spec: Spec, name: str, own: Records) -> bool:

@@ -46,7 +46,8 @@ def compiled(reader: Reader, names: Names, given: dict[str, Any], at: At, only: 
         if not keep and not gather:
             return None
         if not only:
-            reader.fail(at, "which outcome is meant? this step has several routes", remedy="give it `outcomes:`")
+            place = (*at, "keep") if keep else (*at, "dispatch", "gather")
+            reader.fail(place, "which outcome is meant? this step has several routes", remedy="give it `outcomes:`")
         return reader.made(at, Rules, [[only, ELSE, ["const", True]]], keep=keep, gather=gather)
     rules = [
         [outcome, text, node]
@@ -88,7 +89,9 @@ def _parsed(reader: Reader, names: Names, text: str, at: At) -> list[Any]:
         hidden = _HIDDEN.search(parts[number])
         if hidden:
             reader.fail(
-                at, f"`{text:.120}` calls {hidden[1]}, which is no function", remedy=f"use {_WRITTEN[hidden[1]]}"
+                at,
+                f"the rule `{text:.120}` calls {hidden[1]}, which is no function",
+                remedy=f"use {_WRITTEN[hidden[1]]}",
             )
         parts[number] = _CALL.sub(lambda call: FUNCTIONS[call[1]], parts[number])
         for step in ids:
@@ -210,7 +213,8 @@ def _how(
 ) -> dict[str, Any]:
     made: dict[str, Any] = {}
     if ("append" in given) == ("take" in given):
-        reader.fail(at, f"{at[-1]} says what is recorded", "append or take" if result is None else "take")
+        valid = "append, or take" if result is None else "take"
+        reader.fail(at, f"{at[-2]} says of {at[-1]} what is recorded", valid)
     names.local = dict(result or {})
     try:
         if "append" in given:

@@ -63,6 +63,11 @@ class Rules(Record):
         raise ValueError("no rule holds: end the rules with one that is `else`")
 
     @property
+    def name_in_data(self) -> str:
+        """What stands for a function's name."""
+        return "rules"
+
+    @property
     def outcomes(self) -> frozenset[Outcome]:
         """The outcomes that the rules name."""
         return frozenset(outcome for outcome, _, _ in self.rules)

@@ -166,7 +166,7 @@ def _named(path: str, name: Any) -> Callable[..., Any]:
     """The function that compiled JSON names, which is in a file beside it; SkillError for any other."""
     module, _, function = name.partition(":") if isinstance(name, str) else ("", "", "")
     file = os.path.join(os.path.dirname(path), module.rpartition(".")[2] + ".py")
-    if module_name(file) != module:
+    if module_name(file) != module or file == path.removesuffix(paths.COMPILED) + ".py":  # that runs a step
         raise SkillError(f"{path} names the function {name!r:.120}, which is in no file beside it")
     return function_in(file, function)
 

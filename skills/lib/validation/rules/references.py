@@ -13,6 +13,7 @@ from skills.lib import paths
 from skills.lib.conventions import convention_names
 from skills.lib.errors import LockstepError, did_you_mean, nearest
 from skills.lib.model.requirements import Command
+from skills.lib.model.rules import Rules
 from skills.lib.model.types import Dispatch
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.validation.function_source import literal
@@ -52,7 +53,7 @@ def unresolved_handler(graph: GraphView) -> Iterator[Problem]:
     for at, step in enumerate(graph.steps):
         targets = getattr(step.handler, "targets", None)
         for function in (step.function, targets):
-            if not callable(function) or _resolves(function):
+            if not callable(function) or isinstance(function, Rules) or _resolves(function):
                 continue
             module = getattr(function, "__module__", "?")
             name = getattr(function, "__qualname__", type(function).__name__)
