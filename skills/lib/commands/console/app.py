@@ -21,7 +21,7 @@ SUBCOMMANDS = {
     "validate": "Check skills: graphs, handlers, prompts, SKILL.md.",
     "graph": "Draw a workflow: every edge, every outcome, the edges that a run took.",
     "new": "Make a new skill: running, valid and tested.",
-    "phase": "Say which skills serve a phase, and open its run with their layers.",
+    "phase": "Say which skills serve a phase, and open its run.",
     "walk": "Play the agent: walk a skill block by block.",
     "runs": "List the runs of a project.",
     "trace": "Show the record of a run.",
