@@ -619,6 +619,18 @@ ATTEMPTS: dict[str, Lazy] = {
         TO_CARRY_OUT,
         UNRECONCILED,
     ),
+    "task-spec-check: no task": Lazy(
+        "task-spec-check/scripts/task_spec_check.py", End("refused", "load", ".lockstep-task/issue.json is not there")
+    ),
+    "task-spec-check: nothing to compare with": Lazy(
+        "task-spec-check/scripts/task_spec_check.py",
+        End("refused", "load", "no git checkout with a commit"),
+        files={
+            ".lockstep-task/issue.json": '{"status": {"currentTaskId": "T1"}}',
+            ".lockstep-task/tasks.json": '{"tasks": [{"id": "T1", "acceptanceCriteria": ["it works"], '
+            '"filesAllowed": []}]}',
+        },
+    ),
     "executor: every reviewer lost": Lazy(
         "planner/scripts/executor.py",
         End("waiting", "implementation-code-gate", ""),

@@ -90,7 +90,7 @@ def test_a_page_without_its_section_is_an_error(generate: Any) -> None:
 @pytest.mark.slow
 def test_the_migration_table_says_what_the_tree_says(generate: Any) -> None:
     page = generate.migration("<!-- skills -->\n<!-- /skills -->\n".replace("\n<!-- /", "\n\n<!-- /"))
-    assert "11 of 11 skills are Workflows: " in page
+    assert "14 of 14 skills are Workflows: " in page
     assert "not yet" not in page
     assert "problem-analysis (5)" in page
 

@@ -1,0 +1,228 @@
+"""task-spec-check beside its verdicts: where the state is, who is told, and what two runs at once do to each other."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.skills.follower import SKILLS, Block, Follower
+from tests.skills.task_spec_check.planted import DATA, SCRIPT, evidence, planted, run, state
+
+TASK = {
+    "id": "T1",
+    "acceptanceCriteria": ["README.md names the discount of 10 percent"],
+    "filesAllowed": ["src/**", "tests/**", "README.md"],
+}
+OTHER = {**TASK, "id": "T2", "acceptanceCriteria": ["`RATE` in `src/billing.py` is 25"]}
+PROVED = {"C1": ["readme"]}
+NOT_PROVED = {"C1": "FAIL: README.md:1 names no discount"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The planted project with the work done, and two tasks."""
+    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+    found = planted({"files": {"src/billing.py": "RATE = 25\n"}}, tmp_path)
+    state(found, [TASK, OTHER])
+    return found
+
+
+@pytest.fixture
+def jeeves(project: Path) -> Path:
+    """The same project, its state where Jeeves has it."""
+    (project / ".lockstep-task").rename(project / ".jeeves")
+    return project
+
+
+def loaded(project: Path, *words: str, **values: str) -> Block:
+    """The block after the task was loaded."""
+    agent = Follower(SCRIPT, project)
+    block = agent.begin(*words)
+    return agent.run(block.command(values) if not values else with_records(block, values))
+
+
+def with_records(block: Block, values: dict[str, str]) -> str:
+    """NEXT with values that it has no place for, as they may be left out."""
+    more = [f"--record {name}='{value}'" for name, value in values.items()]
+    return " ".join([block.next, *more])
+
+
+def judged(project: Path, block: Block, given: dict[str, Any]) -> Block:
+    """The block after the evidence was reported."""
+    return Follower(SCRIPT, project).follow(block, {"evidence": json.dumps(evidence({}, given, block.turn))})
+
+
+def published(project: Path, block: Block, answers: list[str]) -> Block:
+    """The block after the tools' answers were reported."""
+    return Follower(SCRIPT, project).follow(block, {"answers": answers})
+
+
+def read(project: Path, path: str) -> Any:
+    return json.loads((project / path).read_text(encoding="utf-8"))
+
+
+def answers() -> dict[str, str]:
+    """What the state's tools answer."""
+    return {"issue": json.dumps({"status": {"currentTaskId": "T1"}}), "tasks": json.dumps({"tasks": [TASK, OTHER]})}
+
+
+@pytest.mark.req("L-03")
+def test_the_state_of_jeeves_is_told_by_its_tools(jeeves: Path) -> None:
+    block = judged(jeeves, loaded(jeeves, "--profile", "jeeves", **answers()), PROVED)
+    assert block.at == "passed"
+    assert '- state_set_task_status {"taskId": "T1", "status": "passed"}' in block.context["prove.calls"]
+    assert '"currentTaskId": "T2", "taskPassed": true' in block.context["prove.calls"]
+    refused = published(jeeves, block, ["state_set_task_status | ok"])
+    assert "tool state_update_issue_status is missing" in refused.why
+    assert not (jeeves / ".jeeves/phase-report.json").exists()
+    names = ("state_set_task_status", "state_update_issue_status", "state_append_progress")
+    done = published(jeeves, block, [f"{name} | ok" for name in names])
+    assert done.kind == "done"
+    assert read(jeeves, ".jeeves/phase-report.json") == {
+        "schemaVersion": 1,
+        "phase": "task_spec_check",
+        "outcome": "passed",
+        "statusUpdates": {"taskPassed": True, "taskFailed": False, "hasMoreTasks": True, "allTasksComplete": False},
+        "reasons": [f"1 of as many criteria are proved; base {base(jeeves)} (HEAD as the run began)"],
+        "evidenceRefs": ["README.md:3"],
+    }
+    assert sorted(os.listdir(jeeves / ".jeeves")) == ["issue.json", "phase-report.json", "task-evidence", "tasks.json"]
+
+
+def base(project: Path) -> str:
+    return run(project, "git", "rev-parse", "HEAD")
+
+
+def test_a_tool_that_was_not_called_is_named(jeeves: Path) -> None:
+    refused = loaded(jeeves, "--profile", "jeeves")
+    assert "issue: record what state_get_issue answers, as JSON" in refused.why
+    assert "tasks: record what state_get_tasks answers, as JSON" in refused.why
+
+
+def test_an_answer_that_is_not_what_the_files_have_is_refused(jeeves: Path) -> None:
+    easier = {**TASK, "acceptanceCriteria": ["README.md is there"]}
+    given = {**answers(), "tasks": json.dumps({"tasks": [easier, OTHER]})}
+    refused = loaded(jeeves, "--profile", "jeeves", **given)
+    assert ".jeeves/tasks.json has another task T1 than was reported" in refused.why
+
+
+@pytest.mark.req("L-03")
+def test_feedback_is_there_after_a_fail_and_gone_after_a_pass(project: Path) -> None:
+    feedback = project / ".lockstep-task/T1/task-feedback.md"
+    failed = published(project, judged(project, loaded(project), NOT_PROVED), [])
+    assert failed.kind == "done"
+    assert feedback.read_text(encoding="utf-8") == (
+        "# Task Feedback: T1\n\n## Failed Criteria\n\n- C1 FAIL: README.md names the discount of 10 percent\n"
+        "  - README.md:1 names no discount\n\n## Files\n\n- as allowed\n\n## Base\n\n"
+        f"Compared with {base(project)} (HEAD as the run began).\n"
+    )
+    assert read(project, ".lockstep-task/T1/status.json")["status"] == "failed"
+    passed = judged(project, loaded(project), PROVED)
+    assert passed.at == "passed"
+    published(project, passed, [])
+    assert not feedback.exists()
+    assert read(project, ".lockstep-task/T1/status.json")["status"] == "passed"
+    progress = (project / ".lockstep-task/T1/progress.md").read_text(encoding="utf-8")
+    assert [line for line in progress.splitlines() if line.startswith("- [")] == [
+        "- [ ] C1 FAIL (high): README.md names the discount of 10 percent",
+        "- [x] C1 PASS (medium): README.md names the discount of 10 percent",
+    ]
+
+
+@pytest.mark.req("L-03")
+def test_two_tasks_are_checked_side_by_side_and_share_no_file(project: Path) -> None:
+    first, second = loaded(project, "--task", "T1"), loaded(project, "--task", "T2")
+    rate = {"C1": [{"type": "code", "location": "src/billing.py:1", "quote": "RATE = 25"}]}
+    passed, failed = judged(project, second, rate), judged(project, first, NOT_PROVED)
+    assert (passed.at, failed.at) == ("passed", "failed")
+    assert {published(project, block, []).kind for block in (failed, passed)} == {"done"}
+    names = ["evidence.json", "phase-report.json", "progress.md", "status.json"]
+    assert sorted(os.listdir(project / ".lockstep-task/T1")) == [*names, "task-feedback.md"]
+    assert sorted(os.listdir(project / ".lockstep-task/T2")) == names
+    assert read(project, ".lockstep-task/T1/phase-report.json")["outcome"] == "failed"
+    assert read(project, ".lockstep-task/T2/phase-report.json")["outcome"] == "passed"
+
+
+def test_a_profile_whose_paths_would_meet_takes_one_task_at_a_time(jeeves: Path) -> None:
+    loaded(jeeves, "--profile", "jeeves", **answers())
+    refused = loaded(jeeves, "--profile", "jeeves", "--task", "T2", **answers())
+    assert "checks task T1 in this project, and both would write .jeeves/phase-report.json" in refused.why
+    parallel = loaded(jeeves, "--profile", "jeeves-parallel", "--task", "T2", **answers())
+    assert parallel.at == "prove"
+
+
+@pytest.mark.parametrize(
+    "tasks, why",
+    [
+        ([{**TASK, "acceptanceCriteria": []}], "$.tasks.tasks[0].acceptanceCriteria"),
+        ([{"id": "T1", "acceptanceCriteria": ["it is so"]}], "filesAllowed"),
+        ([{**TASK, "id": "../T1"}], "$.tasks.tasks[0].id"),
+        ([{**TASK, "filesAllowed": ["/etc/*"]}], "$.tasks.tasks[0].filesAllowed[0]"),
+        ([{**TASK, "filesAllowed": ["src/../../x"]}], "src/../../x leads out of the project"),
+        ([TASK, {**TASK, "id": "t1"}], "two tasks are called t1"),
+        ([OTHER], "there is no task T1; there are T2"),
+        ([{**TASK, "base": "nowhere"}], "the task's base nowhere is no commit of this repository"),
+    ],
+)
+def test_a_task_that_cannot_be_judged_is_refused_with_the_place(
+    project: Path, tasks: list[dict[str, Any]], why: str
+) -> None:
+    state(project, tasks)
+    assert why in loaded(project).why
+
+
+def test_a_task_is_not_changed_by_its_own_work(project: Path) -> None:
+    run(project, "git", "add", "-f", ".lockstep-task")
+    run(project, "git", "commit", "-qm", "state")
+    state(project, [{**TASK, "filesAllowed": ["**"]}, OTHER])
+    assert "filesAllowed of T1 is not what it was at the base" in loaded(project).why
+
+
+def test_a_base_that_is_not_the_task_s_is_refused(project: Path) -> None:
+    run(project, "git", "commit", "-qam", "work")
+    state(project, [{**TASK, "base": "HEAD~1"}])
+    assert "--base HEAD is not the task's base HEAD~1" in loaded(project, "--base", "HEAD").why
+    assert "--base -x is no commit" in loaded(project, "--base=-x").why
+
+
+PROFILE = json.loads((SKILLS / "task-spec-check/resources/profiles/default.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "profile, why",
+    [
+        ({**PROFILE, "report": "report.json"}, "report is report.json, which leads out of .lockstep-task/"),
+        ({**PROFILE, "report": ".lockstep-task/../x.json"}, "which leads out of .lockstep-task/"),
+        ({**PROFILE, "report": PROFILE["evidence"]}, "two files are .lockstep-task/{task}/evidence.json"),
+        ({name: path for name, path in PROFILE.items() if name != "status"}, "without tools, it needs status"),
+        ({**PROFILE, "colour": "red"}, "colour"),
+    ],
+)
+def test_a_profile_of_the_project_is_checked(project: Path, profile: dict[str, Any], why: str) -> None:
+    (project / ".lockstep-task/own.json").write_text(json.dumps(profile), encoding="utf-8")
+    assert why in loaded(project, "--profile", ".lockstep-task/own.json").why
+
+
+def test_an_unknown_profile_is_refused_with_those_that_are_there(project: Path) -> None:
+    assert (
+        "use default, jeeves, jeeves-parallel, or a .json file of the project" in loaded(project, "--profile", "x").why
+    )
+
+
+def test_nothing_is_written_if_a_path_leads_out_of_the_project(project: Path, tmp_path: Path) -> None:
+    block = judged(project, loaded(project), PROVED)
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".lockstep-task/T1").symlink_to(tmp_path / "elsewhere")
+    assert "a part of it is a link" in published(project, block, []).why
+    assert os.listdir(tmp_path / "elsewhere") == []
+
+
+def test_the_rows_of_the_cases_are_evidence_by_the_schema() -> None:
+    import jsonschema
+
+    schema = json.loads((SKILLS / "task-spec-check/resources/evidence.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(evidence({}, {"C1": list(DATA["rows"])}, 1), schema)
