@@ -167,6 +167,7 @@ GOOD = claude([SEARCH, PASS])
         (b'{"tool": "shell"}\n', "T1.jsonl:1: this is of no form that is known"),
         (b"[1, 2]\n", "T1.jsonl:1: this is of no form that is known"),
         (b"\xff\xfe{\x00}\x00", "T1.jsonl:1: this is not UTF-8 text"),
+        (b"SQLite format 3\0" + bytes(80), "this is a database, and no session: opencode export SESSION writes one"),
         (GOOD.encode() + b"{]\n{}\n", "T1.jsonl:5: this is no JSON"),
         (
             GOOD.encode() + codex([PASS]).encode(),

@@ -146,7 +146,10 @@ def _print(screen: Screen, found: Comparison, answers: dict[str, dict[str, int]]
     """A comparison for a person: a row for each pair, the sums, what is worse, and what has no partner."""
     rows = [[pair.name, *_cells(screen, pair), *_stopped(pair, answers)] for pair in found.pairs]
     sums = {side: found.sums(side) for side in ("baseline", "layered")}
-    totals = [_change(screen, sums["baseline"][name], sums["layered"][name]) for name in _MEASURES]
+    totals = [
+        _change(screen, sums["baseline"][name], sums["layered"][name]) if found.knows(name) else "?"
+        for name in _MEASURES
+    ]
     stops = [str(sum(one["look"] + one["deny"] for one in answers.values()))] if answers else []
     headings = ["SESSION", *[heading for heading, _ in _MEASURES.values()], *(["STOPPED"] if answers else [])]
     if rows:

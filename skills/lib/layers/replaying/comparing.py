@@ -8,7 +8,7 @@ from typing import Any
 
 from skills.lib.errors import EnvironmentProblem, UsageError
 from skills.lib.layers.replaying import counting, tasks
-from skills.lib.layers.replaying.counting import MEASURES, Count, Counter
+from skills.lib.layers.replaying.counting import FILES, MEASURES, Count, Counter
 from skills.lib.layers.replaying.events import Terms
 from skills.lib.layers.replaying.reading import Transcript
 from skills.lib.layers.replaying.tasks import Task
@@ -54,6 +54,10 @@ class Comparison(Record):
     def holds(self) -> bool:
         """True if each session has its partner, and none of the layered ones is worse."""
         return bool(self.pairs) and not self.worse() and not self.only_baseline and not self.only_layered
+
+    def knows(self, measure: str) -> bool:
+        """False for files outside if no task says which files may be changed."""
+        return measure != FILES or any(pair.baseline.count.files_known for pair in self.pairs)
 
     def sums(self, side: str) -> dict[str, int]:
         """The counts of all baseline or all layered sessions together, by measure."""

@@ -10,6 +10,7 @@ from typing import Any
 from skills.lib.layers.replaying import failing, searching, verdicts
 from skills.lib.layers.replaying.events import Call, Changed, Event, Folder, Offered, Said, Terms
 from skills.lib.layers.replaying.facts import Facts
+from skills.lib.layers.replaying.lines import read
 from skills.lib.layers.replaying.tasks import Task
 from skills.lib.layers.replaying.verdicts import FAIL, INCONCLUSIVE, PASS, TASK, Claim, Verdict
 from skills.lib.layers.replaying.writing import written
@@ -20,6 +21,8 @@ FILES, VERDICTS = "files_outside", "wrong_verdicts"
 MEASURES = (ERRORS, SEARCHES, CLAIMS, FILES, VERDICTS)
 # Files of this name hold verdicts, whoever writes them.
 _REPORTS = ("phase-report.json", "task-feedback.md")
+# So many parts of an absolute path may belong to a project.
+_DEEPEST = 40
 # Where a session may keep what is no part of the project.
 _SCRATCH = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")  # noqa: S108  compared, never opened
 
@@ -70,6 +73,9 @@ class Counter:
         self._has_search = any("search" in terms.kinds(host, tool, {}) for tool in task.tools)
         self._changed: dict[str, int] = {}
         self._stated: dict[str, _Stated] = {}
+        # What the engine of a skill found itself.
+        self._checked: dict[str, str] = {}
+        self._is_report = Task(artifacts=task.artifacts).allows()
         self._calls = self._denied = 0
         self._host = host
 
@@ -117,6 +123,10 @@ class Counter:
         self._facts.learn(call)
         for text in _reported(call):
             self._say(call.number, text)
+        if " --step " in call.command and call.exit == 0 and _runs_script(call.command):
+            for verdict in verdicts.checked_in(call.output):
+                self._checked[verdict.name] = verdict.mark
+                self._stated[verdict.name] = _Stated(call.number, verdict, (), "")
 
     def _written(self, call: Call) -> Iterable[str]:
         if call.command:
@@ -125,7 +135,7 @@ class Counter:
 
     def _change(self, number: int, path: str) -> None:
         place = self._facts.place(path)
-        if place.startswith(_SCRATCH) or self._any(place, Task(artifacts=self._task.artifacts).allows()):
+        if place.startswith(_SCRATCH) or self._any(place, self._is_report):
             return
         self._facts.change(path)
         self._changed.setdefault(place, number)
@@ -151,7 +161,11 @@ class Counter:
 
     def _weigh(self, verdict: Verdict) -> tuple[tuple[str, ...], str]:
         """What of a verdict's evidence no result has shown, and what one has shown otherwise."""
-        if verdict.name == TASK or verdict.mark == INCONCLUSIVE:
+        checked = self._checked.get(verdict.name, verdict.mark)
+        if checked != verdict.mark:
+            named = f"criterion {verdict.name}" if verdict.name else "the task"
+            return (), f"{named} is {verdict.mark}, and the engine found {checked}"
+        if verdict.name == TASK or verdict.mark == INCONCLUSIVE or verdict.name in self._checked:
             return (), ""
         where = f"criterion {verdict.name} is {verdict.mark}"
         if not verdict.claims:
@@ -179,7 +193,7 @@ class Counter:
                 return None, f"how {claim.text} ended is not known"
             return False, f"{claim.text} ended with {run.exit}"
         is_there = self._facts.is_there(claim.text)
-        if mark == FAIL:
+        if mark == FAIL or claim.may_be_gone:
             return (True, "") if self._facts.was_looked_for(claim.text) else (None, f"{claim.text} was not looked at")
         if is_there is None:
             return None, f"no result before shows {claim.text}"
@@ -240,10 +254,14 @@ def _reported(call: Call) -> Iterable[str]:
         yield from _recorded(call.command)
 
 
+def _runs_script(line: str) -> bool:
+    """True for a line that is one call of a step's script."""
+    found = read(line).commands
+    return len(found) == 1 and any((word or "").endswith(".py") for words in found[0].programs for word in words[:2])
+
+
 def _recorded(line: str) -> Iterable[str]:
     """The values that a step command records."""
-    from skills.lib.layers.replaying.lines import read
-
     for command in read(line).commands:
         for words in command.programs[-1:]:
             for before, word in itertools.pairwise(words):
@@ -252,7 +270,7 @@ def _recorded(line: str) -> Iterable[str]:
 
 
 def _tails(path: str) -> list[str]:
-    parts = path.strip("/").split("/")
+    parts = path.strip("/").split("/")[-_DEEPEST:]
     return ["/".join(parts[at:]) for at in range(len(parts))]
 
 

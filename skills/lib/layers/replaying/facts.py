@@ -21,6 +21,8 @@ _COMPARERS = GREPS | {"diff", "cmp"}
 # These print what they are told.
 _ECHOES = frozenset("echo printf true : yes".split())
 _OF_GIT = frozenset("ls-files status diff show log diff-tree ls-tree".split())
+# So many words of a command are looked at for the names of files.
+_MOST = 200
 _MISSING = ("No such file or directory", "not found", "does not exist", "no such file", "ENOENT", "File does not exist")
 _QUOTES = "\"'`<>()[]{},;"
 
@@ -123,7 +125,7 @@ class Facts:
     def _of_command(self, command: Command, call: Call, is_final: bool) -> None:
         for words in command.programs:
             name = name_of(words)
-            operands = [word for word in words[1:] if word and word[:1] != "-"]
+            operands = [word for word in words[1:] if word and word[:1] != "-"][:_MOST]
             places = [self.place(word, command.folder or "") for word in operands]
             if name in _OPENERS and command.folder is not None:
                 opened = places[1:] if name in GREPS or name == "sed" else places

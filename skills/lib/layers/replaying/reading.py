@@ -22,6 +22,7 @@ from skills.lib.record import Record
 LONGEST = 16_000_000
 # So many records may stand before the first that tells which host wrote the file.
 _PREAMBLE = 50
+_DATABASE = b"SQLite format 3\0"
 
 
 class Reader(Protocol):
@@ -114,6 +115,8 @@ class Transcript:
         """The objects of a file of lines with their numbers; of a file that is one document, that one."""
         has_any = False
         with _opened(self.file) as file:
+            if file.peek(len(_DATABASE)).startswith(_DATABASE):
+                raise self._fault(1, "this is a database, and no session: opencode export SESSION writes one")
             for number, line in enumerate(iter(lambda: file.readline(LONGEST + 1), b""), 1):
                 if len(line) > LONGEST:
                     raise self._fault(number, f"the line is longer than {LONGEST // 1_000_000} MB")
@@ -156,7 +159,8 @@ class Transcript:
             raise self._fault(number, f"this is not UTF-8 text: {error.reason}") from None
 
     def _fault(self, number: int, what: str) -> UsageError:
-        return UsageError(f"{self.file}:{number}: {what}", remedy="name a recorded session as its host wrote it")
+        remedy = "name a recorded session as its host wrote it"
+        return UsageError(f"{self.file}:{number}: {what}", valid="" if self.form else known(), remedy=remedy)
 
 
 def is_of_host(file: str) -> bool:

@@ -17,7 +17,7 @@ _LARGEST = 1_000_000
 _FIELDS = ("id", "title", "filesAllowed", "artifacts", "acceptanceCriteria", "checks", "tools", "folder", "expect")
 _EXAMPLE = '{"id": "T1", "filesAllowed": ["src/**"], "expect": {"verdict": "FAIL", "criteria": {"AC1": "PASS"}}}'
 # What a session writes to report, which no task names among its files.
-ARTIFACTS = (".jeeves/**", ".lockstep/**")
+ARTIFACTS = (".jeeves/**", ".lockstep/**", ".lockstep-task/**")
 
 
 class Task(Record):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -13,11 +15,11 @@ PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
 # The name of the verdict on the task as a whole.
 TASK = ""
 _MARKS = {
-    **dict.fromkeys(("pass", "passed", "satisfied"), PASS),
+    **dict.fromkeys(("pass", "passed", "passes", "satisfied"), PASS),
     **dict.fromkeys(("fail", "failed", "fails"), FAIL),
     "inconclusive": INCONCLUSIVE,
 }
-_MARK = r"(?P<mark>PASS(?:ED)?|FAIL(?:ED)?|INCONCLUSIVE)\b(?!\s*(?:or|/|\|)\s*(?:PASS|FAIL|INCONCLUSIVE))"
+_MARK = r"(?P<mark>(?i:PASS(?:ED|ES)?|FAIL(?:ED|S)?|INCONCLUSIVE))\b(?!\s*(?:or|/|\|)\s*(?i:PASS|FAIL|INCONCLUSIVE))"
 _STATED = re.compile(
     rf"(?P<name>[A-Za-z0-9][\w .#-]{{0,60}}?)\s*(?:[:|=]|\u2014|\u2013|-|\u2192|->)+\s*{_MARK}(?P<rest>.*)", re.DOTALL
 )
@@ -42,7 +44,10 @@ _PATH = re.compile(
     rf"(?P<path>(?:/|\.{{1,2}}/)?(?:{_NAME}/)*(?:{_NAME}\.(?:{_EXTENSIONS.replace(' ', '|')})"
     rf"|Makefile|Dockerfile|LICENSE|Justfile|\.[a-z]{{2,12}}))(?P<line>:\d+(?:[-:]\d+)?)?"
 )
-_IN_TEXT = re.compile(rf"(?<![\w/.:`-]){_PATH.pattern}(?![\w/])")
+_IN_TEXT = re.compile(rf"(?<![\w/.:`@+-]){_PATH.pattern}(?![\w/])")
+_GONE = re.compile(
+    r"\b(?:gone|absent|removed|deleted|missing|no longer|not there|(?:does|do) not exist|no file)\b", re.I
+)
 # Programs that check or build: a quoted line that begins with one is a command.
 _CHECKERS = frozenset(
     "pytest tox nox make npm npx pnpm yarn bun node deno python python3 go cargo mvn gradle ruff mypy pyright"
@@ -53,13 +58,21 @@ _LISTS = tuple("criteria criteriaResults criterionResults acceptanceCriteria res
 _IDS = ("id", "criterion", "criterionId", "criterion_id", "name")
 _VERDICTS = ("verdict", "status", "result", "outcome")
 _DEEPEST = 6
+# The printed step of the skill that judges tasks, the values that it shows, and its verdict on a criterion.
+_BLOCK = re.compile(r'<(?:step|done) protocol="1" skill="task-spec-check" ')
+_VALUE = re.compile(r'<value step="prove" name="(found|outcome)">([^<]*)</value>')
+_JUDGED = re.compile(r"^- (C\d{1,3}) (PASS|FAIL|INCONCLUSIVE)\b", re.M)
 
 
 class Claim(Record):
-    """Something that a verdict names as its evidence: a file that is there, or a command that succeeds."""
+    """Something that a verdict names as its evidence: a file that is there, or a command that succeeds.
+
+    ``may_be_gone`` says that the file is named because it is not there, or may be.
+    """
 
     text: str
     is_command: bool
+    may_be_gone: bool = False
 
 
 class Verdict(Record):
@@ -110,6 +123,18 @@ def stated_in(
             name, mark, evidence = stated[0], stated[1], [stated[2]]
 
 
+def checked_in(output: str) -> Iterator[Verdict]:
+    """The verdicts of the engine in what a step of task-spec-check prints: it ran the commands and looked up places."""
+    head, _, rest = output.partition("<CONTEXT>")
+    if not _BLOCK.search(head):
+        return
+    for name, value in _VALUE.findall(rest.partition("</CONTEXT>")[0]):
+        if name == "outcome" and (mark := mark_of(value)):
+            yield Verdict(TASK, mark, ())
+        for criterion, mark in _JUDGED.findall(html.unescape(value)) if name == "found" else ():
+            yield Verdict(id_of(criterion), mark, ())
+
+
 def id_of(name: str) -> str:
     """The id of a criterion in one spelling: ``AC-1``, ``Criterion 1`` and ``1`` are the same."""
     folded = " ".join(name.lower().split())
@@ -127,7 +152,9 @@ def _line(line: str, ids: Collection[str], task: str) -> tuple[str, str, str] | 
     front = _FRONT.match(line)
     text = line[front.end() if front else 0 :].replace("**", "").replace("__", "").strip()
     for found in (_STATED.match(text), _TURNED.match(text)):
-        if found is not None and (name := _named(found["name"], ids, task)) is not None:
+        name = _named(found["name"], ids, task) if found is not None else None
+        # "Task 3: failed to start" is no verdict.
+        if found is not None and name is not None and (name != TASK or found["mark"].isupper()):
             return name, _MARKS[found["mark"].lower()], found["rest"]
     return None
 
@@ -189,28 +216,34 @@ def _item(item: Any, has_run: Callable[[str], bool]) -> tuple[Claim, ...]:
         return _claims(item, has_run) or _claims(f"`{item}`", has_run)
     if not isinstance(item, Mapping):
         return ()
-    place = next((item[key] for key in ("command", "location", "path", "file") if isinstance(item.get(key), str)), "")
+    command = item.get("command")
+    if isinstance(command, list):
+        command = shlex.join(map(str, command))
+    place = next((item[key] for key in ("location", "path", "file") if isinstance(item.get(key), str)), "")
     kind = str(item.get("type", item.get("evidence_type", item.get("evidenceType", "")))).lower()
+    if isinstance(command, str) and command.strip():
+        return (Claim(_one_line(command), True),)
     if not place.strip():
         return ()
-    if kind in _COMMAND_TYPES or isinstance(item.get("command"), str):
+    if kind in _COMMAND_TYPES:
         return (Claim(_one_line(place), True),)
     path = _PATH.fullmatch(place.strip())
-    return (Claim(path["path"] if path else place.strip().partition(":")[0], False),)
+    return (Claim(path["path"] if path else place.strip().partition(":")[0], False, kind == "absence"),)
 
 
 def _claims(text: str, has_run: Callable[[str], bool]) -> tuple[Claim, ...]:
     """What a text names: files, and quoted lines of programs that check something or that the session ran."""
     found: list[Claim] = []
+    may_be_gone = _GONE.search(text) is not None
     for quoted in _QUOTED.findall(text):
         path = _PATH.fullmatch(quoted.strip())
         program = _one_line(quoted).partition(" ")[0].rpartition("/")[2]
         if path:
-            found.append(Claim(path["path"], False))
+            found.append(Claim(path["path"], False, may_be_gone))
         elif program in _CHECKERS or has_run(program):
             found.append(Claim(_one_line(quoted), True))
     paths = _IN_TEXT.finditer(_QUOTED.sub(" ", text))
-    found += [Claim(path["path"], False) for path in paths if "/" in path["path"] or path["line"]]
+    found += [Claim(path["path"], False, may_be_gone) for path in paths if "/" in path["path"] or path["line"]]
     return tuple(dict.fromkeys(found))
 
 
