@@ -52,6 +52,15 @@ def grammar(_: str) -> str:
     return (ROOT / "skills/lib/blocks/lockstep.rng").read_text(encoding="utf-8")
 
 
+def editor_schema(_: str) -> str:
+    """The JSON Schema by which an editor checks a workflow.yaml."""
+    import json
+
+    from skills.lib.graphfile.schema import schema
+
+    return json.dumps(schema(), indent=2) + "\n"
+
+
 def migration(page: str) -> str:
     """MIGRATION_STATUS.md: what each skill of the catalogue has."""
     return section(page, "skills", migration_status.content())
@@ -109,6 +118,7 @@ PAGES: dict[str, Writer] = {
     "docs/protocol.md": replay,
     "docs/refusal.svg": picture,
     "docs/rules.md": rules,
+    "docs/workflow.schema.json": editor_schema,
     "skills/lib/workflow/README.md": replay,
 }
 

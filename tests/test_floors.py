@@ -39,7 +39,7 @@ ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "commands/drawing"),
     "lxml": ("testing", "validation", "commands/walking", "commands/drawing", "commands/tracing"),
-    "yaml": ("skillfile", "guard"),
+    "yaml": ("skillfile", "guard", "graphfile"),
     "click": ("commands",),
     "rich": ("commands",),
     "hypothesis": ("testing",),

@@ -172,3 +172,47 @@ def test_showing_a_broken_skill_is_5_and_says_what_is_wrong(cli: Command, instal
     shown = cli("show", "bad")
     assert shown.code == 5
     assert "there is no step 'tow'" in shown.err
+
+
+@pytest.mark.req("E-05")
+def test_a_workflow_is_shown_as_the_yaml_that_it_could_be_written_in(
+    cli: Command, installed: Install, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
+    from skills.lib.graphfile.compiling import compile_file
+
+    installed("gated")
+    shown = cli("show", "gated", "--yaml")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out == snapshot
+    (tmp_path / "workflow.yaml").write_text(shown.out, encoding="utf-8")
+    (found,) = json.loads(cli("show", "gated", "--json").out)["workflows"]
+    assert compile_file(str(tmp_path / "workflow.yaml")).workflow.fingerprint == found["fingerprint"]
+
+
+def test_several_workflows_are_several_documents(cli: Command, installed: Install) -> None:
+    installed("brood")
+    documents = cli("show", "brood", "--yaml").out.split("---\n")
+    assert [document.splitlines()[:2] for document in documents] == [
+        ["# brood.py", "name: brood"],
+        ["# part.py", "name: part"],
+    ]
+
+
+def test_what_yaml_does_not_hold_is_told_beside_it(cli: Command, installed: Install) -> None:
+    installed("ends", skill.source_of("ends", r"StepDef('a', 'A', 'Do it.\n', {'ok': None})"))
+    shown = cli("show", "ends", "--yaml")
+    assert shown.code == 0
+    assert shown.err == "note: ends: a actions: not as it is, because workflow.yaml has no form for it\n"
+
+
+def test_two_forms_at_once_are_refused(cli: Command, installed: Install) -> None:
+    installed("gated")
+    shown = cli("show", "gated", "--yaml", "--json")
+    assert (shown.code, shown.out) == (2, "")
+    assert "--yaml and --json are two forms" in shown.err
+
+
+@pytest.mark.req("E-05")
+def test_the_schema_of_workflow_yaml_is_printed_without_a_skill(cli: Command) -> None:
+    shown = cli("show", "--schema")
+    assert (shown.code, json.loads(shown.out)["title"]) == (0, "workflow.yaml of a skill")

@@ -42,11 +42,43 @@ def test_a_new_skill_has_no_finding(cli: Command) -> None:
     assert cli("validate", "--strict").err == "Nothing is wrong in 1 skill, 1 workflow.\n"
 
 
+@pytest.mark.req("E-05")
+def test_a_new_skill_in_yaml_has_no_finding_and_is_compiled(
+    cli: Command, project: Path, snapshot: SnapshotAssertion
+) -> None:
+    shown = cli("new", "my-skill", "--yaml")
+    assert (shown.code, shown.err) == (0, "")
+    folder = project / "skills" / "my-skill"
+    assert written(folder) == [
+        "SKILL.md",
+        "scripts/my-skill.seal",
+        "scripts/my_skill.py",
+        "scripts/my_skill_workflow.json",
+        "tests/test_my_skill.py",
+        "workflow.md",
+        "workflow.yaml",
+    ]
+    assert shown.out == snapshot
+    assert cli("validate", "--strict").err == "Nothing is wrong in 1 skill, 1 workflow.\n"
+    before = {file: (folder / file).read_bytes() for file in written(folder)}
+    assert cli("validate", "--seal", str(folder)).code == 0
+    assert {file: (folder / file).read_bytes() for file in written(folder)} == before
+
+
+def test_a_dry_run_of_a_skill_in_yaml_writes_nothing(cli: Command, project: Path) -> None:
+    shown = cli("new", "my-skill", "--yaml", "--dry-run")
+    assert (shown.code, written(project)) == (0, [])
+    assert "scripts/my_skill_workflow.json" in shown.out
+
+
 @pytest.mark.slow
-@pytest.mark.req("W-20")
-def test_a_new_skill_passes_its_own_tests_and_runs(cli: Command, project: Path, tmp_path: Path) -> None:
+@pytest.mark.req("W-20", "E-05")
+@pytest.mark.parametrize("form", [[], ["--yaml"]], ids=["Python", "YAML"])
+def test_a_new_skill_passes_its_own_tests_and_runs(
+    form: list[str], cli: Command, project: Path, tmp_path: Path
+) -> None:
     """As in a user's own repository: Lockstep is installed elsewhere, the project has a skills folder of its own."""
-    cli("new", "my-skill")
+    cli("new", "my-skill", *form)
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "skills/my-skill"]
     if "lockstep.pytest_plugin" not in installed_plugins():

@@ -32,6 +32,7 @@ PAGES: list[Any] = [
     pytest.param("docs/protocol.md", marks=pytest.mark.req("W-11", "W-24")),
     "docs/refusal.svg",
     "docs/rules.md",
+    pytest.param("docs/workflow.schema.json", marks=pytest.mark.req("E-05")),
     pytest.param("skills/lib/workflow/README.md", marks=pytest.mark.req("W-23")),
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 from string import Template
 
@@ -26,6 +27,7 @@ _TEMPLATES = Path(__file__).with_name("skeleton")
     epilog=examples(
         "lockstep new release-notes  # in the project's skills folder",
         "lockstep new release-notes --dir .claude/skills  # where a host looks for skills",
+        "lockstep new release-notes --yaml  # the graph as workflow.yaml, without Python",
         "lockstep new release-notes --dry-run  # only show what would be written",
     )
 )
@@ -33,10 +35,11 @@ _TEMPLATES = Path(__file__).with_name("skeleton")
 @click.option(
     "--dir", "folder", metavar="DIR", type=click.Path(), help="The folder of skills (default: PROJECT/skills)."
 )
+@click.option("--yaml", "as_yaml", is_flag=True, help="Write the graph as workflow.yaml, and compile it.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 @project_option
 @click.pass_obj
-def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: str) -> None:
+def new(screen: Screen, name: str, folder: str | None, as_yaml: bool, dry_run: bool, project: str) -> None:
     """Make the skill NAME: SKILL.md, a small gated graph with its prompts, an entry script, and a test.
 
     It runs, is valid and is tested as it stands; edit it from there.
@@ -45,7 +48,7 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
     target = os.path.join(_real(folder or os.path.join(project, "skills"), project), name)
     if os.path.lexists(target):
         raise RefusedError(f"{target} exists already, and nothing is overwritten", remedy="another name, or --dir DIR")
-    contents = files(name, target)
+    contents = files(name, target, as_yaml)
     if not dry_run:
         try:
             write_folder(target, {file: text.encode() for file, (_, text) in contents.items()})
@@ -61,7 +64,7 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
     if not dry_run:
         screen.print("")
         screen.print(screen.styled("Next", "bold"))
-        screen.table(("COMMAND", "WHAT FOR"), _next_commands(name, shown))
+        screen.table(("COMMAND", "WHAT FOR"), _next_commands(name, shown, as_yaml))
 
 
 def _real(folder: str, project: str) -> str:
@@ -88,7 +91,7 @@ def _check_name(name: str) -> None:
     )
 
 
-def files(name: str, target: str) -> dict[str, tuple[str, str]]:
+def files(name: str, target: str, as_yaml: bool = False) -> dict[str, tuple[str, str]]:
     """Every file of the skill by its path below the skill's folder: what it is, and its text."""
     snake = name.replace("-", "_")
     words = {
@@ -99,26 +102,51 @@ def files(name: str, target: str) -> dict[str, tuple[str, str]]:
         # A skill beside the shipped ones brings its own Lockstep along.
         "compatibility": "" if os.path.dirname(target) == os.path.realpath(skills.shipped()) else _COMPATIBILITY,
     }
-    return {
+    graph = ("the graph: steps, routes, what each records", _template_text("workflow.py", words))
+    texts = ("what each step says", _template_text("prompts.md", words))
+    test = ("walks every transition of the graph", _template_text("test.py", words))
+    found = {
         "SKILL.md": ("when an agent uses the skill, and its first command", _template_text("skill.md", words)),
         f"scripts/{snake}.py": ("the entry, which stays as it is", _template_text("entry.py", words)),
-        f"scripts/{snake}_workflow.py": (
-            "the graph: steps, routes, what each records",
-            _template_text("workflow.py", words),
-        ),
-        f"scripts/{snake}_prompts.md": ("what each step says", _template_text("prompts.md", words)),
-        f"tests/test_{snake}.py": ("walks every transition of the graph", _template_text("test.py", words)),
     }
+    if as_yaml:
+        graph = (graph[0], _template_text("workflow.yaml", words))
+        texts = (texts[0], _template_text("workflow.md", words))
+        compiled = _compiled(name, {"workflow.yaml": graph[1], "workflow.md": texts[1]})
+        return {**found, "workflow.yaml": graph, "workflow.md": texts, **compiled, f"tests/test_{snake}.py": test}
+    written = {f"scripts/{snake}_workflow.py": graph, f"scripts/{snake}_prompts.md": texts}
+    return {**found, **written, f"tests/test_{snake}.py": test}
 
 
-def _next_commands(name: str, shown: str) -> list[list[str]]:
+def _compiled(name: str, sources: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """The JSON that steps are printed from and the seal, as ``lockstep validate --seal`` writes them."""
+    from skills.lib.graphfile.compiling import compile_file  # a graph in Python needs none of it
+    from skills.lib.validation import registration
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / name
+        place.mkdir()
+        for file, text in sources.items():
+            (place / file).write_text(text, encoding="utf-8")
+        graph = compile_file(str(place / "workflow.yaml"))
+        return {
+            f"scripts/{os.path.basename(graph.target)}": ("compiled, for a step to read", graph.to_json()),
+            f"scripts/{name}.seal": ("says that the graph is valid", registration.text(graph.workflow)),
+        }
+
+
+def _next_commands(name: str, shown: str, as_yaml: bool) -> list[list[str]]:
     """The commands with which its author goes on, each with what it is for."""
     folder = quote(shown)
     snake = name.replace("-", "_")
+    graph = "workflow.yaml" if as_yaml else f"scripts/{snake}_workflow.py"
     where = folder if os.sep in shown else f".{os.sep}{folder}"
     return [
-        [f"${{EDITOR:-vi}} {folder}/scripts/{snake}_workflow.py", "edit the graph, and the prompts beside it"],
-        [f"lockstep validate {folder}", "check it"],
+        [f"${{EDITOR:-vi}} {folder}/{graph}", f"edit the graph, and the {'texts' if as_yaml else 'prompts'} beside it"],
+        [
+            f"lockstep validate {'--seal ' if as_yaml else ''}{folder}",
+            "check it, and compile it" if as_yaml else "check it",
+        ],
         [f"lockstep walk {where}", "play the agent"],
         [f"lockstep graph {where}", "see the graph"],
         [f"python3 -m pytest {folder}", "walk every transition"],

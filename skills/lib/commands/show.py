@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +11,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Cell, Screen
-from skills.lib.errors import LockstepError, SkillError
+from skills.lib.errors import LockstepError, SkillError, UsageError
 from skills.lib.hosts import skills
 from skills.lib.model import values
 from skills.lib.model.requirements import Artifact, Command, Field
@@ -20,24 +22,47 @@ from skills.lib.skillfile import SkillFolder
 from skills.lib.testing.walks import Unplannable, Walk, every_walk
 
 
+def _print_schema(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from skills.lib.graphfile.schema import schema  # few ask for it
+
+        click.echo(json.dumps(schema(), indent=2))
+        context.exit()
+
+
 @click.command(
     epilog=examples(
         "lockstep show problem-analysis  # a skill by its name",
         "lockstep show ./my-skills/review  # a skill by its folder",
         "lockstep show problem-analysis --paths  # walks that take every transition",
         "lockstep show problem-analysis --json  # the workflows as data",
+        "lockstep show problem-analysis --yaml  # the graph in the form of workflow.yaml",
+        "lockstep show --schema > workflow.schema.json  # what an editor checks a workflow.yaml by",
     )
 )
 @skill_argument
 @click.option("--paths", is_flag=True, help="Show walks that together take every transition.")
+@click.option("--yaml", "as_yaml", is_flag=True, help="Print each workflow in the form of workflow.yaml.")
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of workflow.yaml, and leave.",
+)
 @json_option
 @project_option
 @click.pass_obj
-def show(screen: Screen, skill: str, paths: bool, as_json: bool, project: str) -> None:
+def show(screen: Screen, skill: str, paths: bool, as_yaml: bool, as_json: bool, project: str) -> None:
     """Show SKILL: its description, and of each workflow the steps, routes, parameters and requirements."""
+    if as_yaml and (as_json or paths):
+        raise UsageError(f"--yaml and {'--json' if as_json else '--paths'} are two forms", remedy="give one of them")
     folder = skills.folder_of(project, skill, missing_ok=True)
     entries = skills.load(folder) if folder else [skills.one(project, skill)]
-    if as_json:
+    if as_yaml:
+        _print_yaml(screen, entries)
+    elif as_json:
         screen.json(_as_data(skill, folder, entries, paths))
     else:
         _print_skill(screen, folder, entries, paths)
@@ -46,6 +71,21 @@ def show(screen: Screen, skill: str, paths: bool, as_json: bool, project: str) -
         broken.append(folder.error)
     if broken:
         raise broken[0]
+
+
+def _print_yaml(screen: Screen, entries: Sequence[skills.Loaded]) -> None:
+    """Each workflow as a document of YAML; what the form does not hold is told beside it."""
+    from skills.lib.graphfile import writing  # it takes PyYAML and a moment
+
+    loaded = [entry for entry in entries if entry.workflow]
+    for at, entry in enumerate(loaded):
+        assert entry.workflow is not None
+        text = writing.to_yaml(entry.workflow)
+        if len(loaded) > 1:
+            screen.print(f"{'---' + chr(10) if at else ''}# {os.path.basename(entry.script or entry.file)}")
+        screen.print(text.removesuffix("\n"))
+        for lost in writing.losses(entry.workflow, text):
+            screen.say(f"note: {entry.workflow.name}: {lost}")
 
 
 def _as_data(name: str, folder: SkillFolder | None, entries: Sequence[skills.Loaded], paths: bool) -> dict[str, Any]:

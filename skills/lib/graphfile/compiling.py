@@ -42,10 +42,11 @@ class GraphFile:
         return compiled.to_json(self.workflow.to_data(), digests)
 
 
-def compile_file(file: str) -> GraphFile:
+def compile_file(file: str, find: Callable[[str], Callable[..., Any]] | None = None) -> GraphFile:
     """Compile a ``workflow.yaml``. Raises GraphFileError with everything that is wrong, by file and line.
 
-    The graph itself is not validated: ``registration.require`` does that. A handler that the file names is imported.
+    The graph itself is not validated: ``registration.require`` does that. A handler that the file names is imported,
+    unless ``find`` gives it.
     """
     file = os.path.abspath(file)
     reader = read(file)
@@ -53,7 +54,7 @@ def compile_file(file: str) -> GraphFile:
     _refuse_draft(reader, fields)
     texts = _texts(reader, file)
     try:
-        workflow = _workflow(reader, fields, texts, _finder(file))
+        workflow = _workflow(reader, fields, texts, find or _finder(file))
     except Missing:
         workflow = None
     if not reader.problems:
