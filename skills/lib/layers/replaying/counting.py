@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from skills.lib.layers.replaying import failing, searching, verdicts
-from skills.lib.layers.replaying.events import Call, Changed, Event, Folder, Offered, Said, Terms
+from skills.lib.layers.replaying.events import Call, Changed, Event, Folder, Judged, Offered, Said, Terms
 from skills.lib.layers.replaying.facts import Facts
-from skills.lib.layers.replaying.lines import read
+from skills.lib.layers.replaying.lines import name_of, read
 from skills.lib.layers.replaying.tasks import Task
 from skills.lib.layers.replaying.verdicts import FAIL, INCONCLUSIVE, PASS, TASK, Claim, Verdict
 from skills.lib.layers.replaying.writing import written
@@ -89,6 +89,8 @@ class Counter:
             )
         elif isinstance(event, Said):
             self._say(event.number, event.text)
+        elif isinstance(event, Judged):
+            self._judge(event.number, event.verdicts)
         elif isinstance(event, Changed):
             for path in event.paths:
                 self._change(event.number, path)
@@ -124,9 +126,12 @@ class Counter:
         for text in _reported(call):
             self._say(call.number, text)
         if " --step " in call.command and call.exit == 0 and _runs_script(call.command):
-            for verdict in verdicts.checked_in(call.output):
-                self._checked[verdict.name] = verdict.mark
-                self._stated[verdict.name] = _Stated(call.number, verdict, (), "")
+            self._judge(call.number, verdicts.checked_in(call.output))
+
+    def _judge(self, number: int, found: Mapping[str, str]) -> None:
+        for name, mark in found.items():
+            self._checked[name] = mark
+            self._stated[name] = _Stated(number, Verdict(name, mark, ()), (), "")
 
     def _written(self, call: Call) -> Iterable[str]:
         if call.command:
@@ -208,7 +213,7 @@ class Counter:
         whole = self._stated.get(TASK)
         expected = self._task.expected.get(TASK)
         why = _against(whole, expected, "the task") if whole or expected else ""
-        if whole and not why:
+        if whole and not why and TASK not in self._checked:
             why = self._against_criteria(whole.verdict.mark, judged, has_outside)
         if why:
             found.append(Finding(VERDICTS, whole.number if whole else 0, why))
@@ -255,9 +260,10 @@ def _reported(call: Call) -> Iterable[str]:
 
 
 def _runs_script(line: str) -> bool:
-    """True for a line that is one call of a step's script."""
-    found = read(line).commands
-    return len(found) == 1 and any((word or "").endswith(".py") for words in found[0].programs for word in words[:2])
+    """True for a line that calls a step's script, and does nothing else but ``cd``."""
+    programs = [words for command in read(line).commands for words in command.programs]
+    others = [words for words in programs if name_of(words) != "cd"]
+    return bool(others) and all(any((word or "").endswith(".py") for word in words[:2]) for words in others)
 
 
 def _recorded(line: str) -> Iterable[str]:

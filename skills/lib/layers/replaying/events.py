@@ -50,6 +50,13 @@ class Folder(Record):
     path: str
 
 
+class Judged(Record):
+    """Verdicts of the engine of a skill, by the criterion's id; "" is the task."""
+
+    number: int
+    verdicts: Mapping[str, str]
+
+
 class Changed(Record):
     """Files that something in the session made or changed, as the host saw it."""
 
@@ -63,7 +70,7 @@ def revised(call: Call, **fields: Any) -> Call:
     return Call(**known)
 
 
-Event: TypeAlias = Call | Said | Offered | Folder | Changed
+Event: TypeAlias = Call | Said | Offered | Folder | Judged | Changed
 
 
 class Terms(Protocol):

@@ -123,16 +123,24 @@ def stated_in(
             name, mark, evidence = stated[0], stated[1], [stated[2]]
 
 
-def checked_in(output: str) -> Iterator[Verdict]:
+def checked_in(output: str) -> dict[str, str]:
     """The verdicts of the engine in what a step of task-spec-check prints: it ran the commands and looked up places."""
     head, _, rest = output.partition("<CONTEXT>")
-    if not _BLOCK.search(head):
-        return
-    for name, value in _VALUE.findall(rest.partition("</CONTEXT>")[0]):
+    found: dict[str, str] = {}
+    for name, value in _VALUE.findall(rest.partition("</CONTEXT>")[0]) if _BLOCK.search(head) else ():
         if name == "outcome" and (mark := mark_of(value)):
-            yield Verdict(TASK, mark, ())
+            found[TASK] = mark
         for criterion, mark in _JUDGED.findall(html.unescape(value)) if name == "found" else ():
-            yield Verdict(id_of(criterion), mark, ())
+            found[id_of(criterion)] = mark
+    return found
+
+
+def of_engine(verdict: Mapping[str, Any]) -> dict[str, str]:
+    """The verdicts of the engine as the skill's own data have them."""
+    entries = verdict.get("criteria")
+    rows = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    found = {id_of(str(one.get("id"))): mark_of(one.get("verdict")) for one in rows}
+    return {name: mark for name, mark in {**found, TASK: mark_of(verdict.get("outcome"))}.items() if mark}
 
 
 def id_of(name: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skills.lib import compact_json
-from skills.lib.layers.replaying.events import Changed, Event, Said, Terms, revised
+from skills.lib.layers.replaying import verdicts
+from skills.lib.layers.replaying.events import Changed, Event, Judged, Said, Terms, revised
 from skills.lib.layers.replaying.pending import Pending
 
 
@@ -102,7 +103,13 @@ def _place(event: Mapping[str, Any]) -> int:
 
 def _recorded(number: int, detail: Mapping[str, Any]) -> Iterator[Event]:
     recorded = detail.get("recorded")
-    if isinstance(recorded, dict) and recorded:
+    if not isinstance(recorded, dict) or not recorded:
+        return
+    judged = recorded.get("judged")
+    verdict = judged.get("verdict") if isinstance(judged, dict) else None
+    if isinstance(verdict, dict):  # what the agent reported is evidence for it, and no verdict
+        yield Judged(number, verdicts.of_engine(verdict))
+    else:
         yield Said(number, compact_json.readable(recorded))
 
 
