@@ -82,7 +82,7 @@ def honest(plan: Mapping[str, Any] = PLAN, by: By = lambda step, messages: None)
             return given
         if step == "plan":
             return report(record={"plan": plan})
-        if step.endswith("-check") and isinstance(messages[-1], ToolMessage) and "you looked " in messages[-1].text:
+        if isinstance(messages[-1], ToolMessage) and "looked at nothing" in messages[-1].text:
             return calling(("safe_cli_executor", {"command": "list_files"}))
         called = any(isinstance(message, AIMessage) for message in messages)
         name = step.removesuffix("-do")

@@ -130,8 +130,8 @@ class ExecutionFollowing(Following):
             if any(row.data.get("tool") in plans.TOOLS for row in self.activity.rows(self.run, turn=turn, kind="call")):
                 return ""
         return (
-            "Nothing was recorded: the step is done by a tool, the optimizer called none in this attempt, and you looked "
-            "at nothing. Look at what is there, then report."
+            "Nothing was recorded: the step is done by a tool, the optimizer called none in this attempt, and you "
+            "looked at nothing. Look at what is there, then report."
         )
 
     def end_by_text(self, text: str, stamp: Stamp | None) -> str | None:
