@@ -254,6 +254,8 @@ def _template(reader: Reader, names: Names, value: Any, at: At) -> list[Any]:
     for number, part in enumerate(parts):
         if number % 2:
             made.append(_resolved(reader, names, _parsed(reader, names, part, at), at))
+        elif "{" in part or "}" in part:
+            reader.fail(at, "a brace has no partner", remedy="name a value as {name}")
         elif part:
             made.append(part)
     return made[0] if len(made) == 1 and isinstance(made[0], list) else ["text", made]

@@ -1,0 +1,162 @@
+"""Shipped skills with handlers, written with rules: the same data but for the handlers, the same ends and records."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib.blocks import document
+from skills.lib.blocks.command_line import CommandLine
+from skills.lib.engine.handlers import judge
+from skills.lib.graphfile.compiling import GraphFile
+from skills.lib.model.requirements import Arg, Field
+from skills.lib.model.run import Run
+from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.types import Dispatch
+from skills.lib.runtime import compiled as compiled_json
+from skills.lib.runtime import loading
+from tests.graphfile.as_yaml import as_yaml
+
+SKILLS = Path(__file__).parents[2] / "skills"
+CONTEXTS = 10_000
+SURE = 'confidence in ["high", "certain"]'
+WRITTEN: dict[str, dict[str, dict[str, Any]]] = {
+    "problem-analysis/scripts/problem_analysis": {
+        "gate": {"outcomes": {"ok": 'verdict == "testable"', "iterate": 'verdict == "ask"', "fail": "else"}},
+        "investigate": {
+            "outcomes": {"ok": f"{SURE} and count(distinct(left)) == 1", "iterate": "else"},
+            "keep": {
+                "log": {"append": "{evidence}"},
+                "added": {"append": "{standing}", "where": '"Refuted by:" in it'},
+            },
+        },
+    },
+    "codebase-analysis/scripts/codebase_analysis": {
+        "survey": {"dispatch": {"gather": {"unread": {"take": "{target}", "of": "lost", "cut": "1000"}}}},
+        "deepen": {
+            "outcomes": {"ok": SURE, "iterate": "else"},
+            "keep": {
+                "log": {
+                    "append": ["Round {iteration}, confidence {confidence}. Targets: {targets}", "{findings}"],
+                }
+            },
+        },
+    },
+    "incoherence/scripts/incoherence_explore": {"coverage": {"outcomes": {"ok": "gaps", "skip": "else"}}},
+}
+TEXTS = [
+    "",
+    "a",
+    "H1: stands",
+    "H5: it is. Refuted by: a look",
+    "path | what",
+    "x" * 1200,
+    "ü {a} 'b' \"c\" \\ /",
+    "H1",
+]
+
+
+def python(skill: str) -> Workflow:
+    return loading.load_workflow(str(SKILLS / f"{skill}_workflow.py"))
+
+
+@pytest.fixture(params=list(WRITTEN), ids=lambda skill: skill.rpartition("/")[2])
+def both(request: pytest.FixtureRequest, compiled: Callable[..., GraphFile]) -> tuple[Workflow, Workflow]:
+    """A workflow as it is in Python, and with rules."""
+    original = python(request.param)
+    return original, compiled(as_yaml(original, WRITTEN[request.param])).workflow
+
+
+@pytest.mark.req("E-05")
+def test_the_data_is_the_same_but_for_the_handlers(both: tuple[Workflow, Workflow]) -> None:
+    original, written = (workflow.to_data() for workflow in both)
+    for step, other in zip(original["steps"], written["steps"], strict=True):
+        handler, rules = step.pop("handler", {}), other.pop("handler", {})
+        declared = step.pop("outcomes", None)  # by a function; rules say so themselves
+        assert declared is None or {rule[0] for rule in rules["rules"]} == set(declared)
+        assert step == other
+        assert list(step["next"]) == list(other["next"])
+        if handler.get("$kind") == "Dispatch":
+            then, made = handler.pop("then", None), rules.pop("then", None)
+            assert (handler, bool(then)) == (rules, bool(made))
+        else:
+            assert ("$call" in handler) is (rules.get("$kind") == "Rules")
+    assert original == written
+
+
+@pytest.mark.req("E-05")
+@pytest.mark.parametrize("count", [200, pytest.param(CONTEXTS, marks=pytest.mark.slow)])
+def test_rules_end_a_step_and_record_as_the_handler_does(both: tuple[Workflow, Workflow], count: int) -> None:
+    original, written = both
+    chance = random.Random(7)
+    tested = 0
+    for step in original.steps:
+        if step.function is None:
+            continue
+        outcomes: Counter[str] = Counter()
+        for _ in range(count):
+            params, state, visits = values(original, step, chance)
+            run = Run(id="r", workflow=original.name, state=state, params={}, visits={step.id: visits}, step=step.id)
+            own = state[step.id]
+            found = judge(original, run, step, step.function, own, params)
+            other = written.step(step.id)
+            assert other.function is not None
+            assert judge(written, run, other, other.function, own, params) == found
+            outcomes[found[0]] += 1
+        assert set(outcomes) == set(step.next), outcomes
+        tested += 1
+    assert tested == len([step for step in written.steps if step.function])
+
+
+@pytest.mark.req("E-05")
+def test_each_step_is_printed_the_same_from_the_json(both: tuple[Workflow, Workflow]) -> None:
+    original, written = both
+    line = CommandLine("python3", "/skills/x/scripts/x.py", "/project")
+
+    def refuse(name: str) -> Any:
+        raise AssertionError(f"{name} was looked up")
+
+    text = compiled_json.to_json(written.to_data(), {})
+    restored = Workflow.restored(json.loads(text)["workflow"], refuse)
+    for step in original.steps:
+        pages = [
+            document.render(workflow, document.look_document(workflow, workflow.step(step.id), line))
+            for workflow in (original, restored)
+        ]
+        assert pages[0] == pages[1]
+
+
+def values(workflow: Workflow, step: StepDef, chance: random.Random) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """Parameters, the state of every step, and a number of visits, as a run may have them on leaving the step."""
+    params = {arg.name: value(arg, chance) for arg in workflow.params if arg.step in (None, step.id)}
+    state = {
+        one.id: {spec.name: value(spec, chance) for spec in one.requires if isinstance(spec, Field)}
+        for one in workflow.steps
+    }
+    own = state[step.id]
+    if isinstance(step.handler, Dispatch):
+        own["results"] = [result(chance) for _ in range(chance.randrange(5))]
+    for name in ("log", "added"):
+        if chance.random() < 0.5:
+            own[name] = [chance.choice(TEXTS) for _ in range(chance.randrange(1, 4))]
+    return params, state, chance.randrange(1, 6)
+
+
+def value(spec: Arg | Field, chance: random.Random) -> Any:
+    if spec.type == "list":
+        return [chance.choice(TEXTS) for _ in range(max(int(spec.minimum or 0), chance.choice([0, 1, 1, 2, 5])))]
+    if spec.choices:
+        return chance.choice(list(spec.choices))
+    return chance.choice(TEXTS) if spec.type == "text" else chance.randrange(9)
+
+
+def result(chance: random.Random) -> dict[str, Any]:
+    if chance.random() < 0.5:
+        return {"child": "c", "target": chance.choice(TEXTS), "status": "lost", "reason": chance.choice(TEXTS)}
+    return {"child": "c", "target": chance.choice(TEXTS), "status": "done", "values": {"result": chance.choice(TEXTS)}}
