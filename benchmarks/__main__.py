@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BENCHMARKS = {
     "steps": "benchmarks.steps",
     "deep": "benchmarks.deep",
+    "compiled": "benchmarks.compiled",
     "growth": "benchmarks.growth",
     "hooks": "benchmarks.hooks",
     "validation": "benchmarks.validation",

@@ -221,7 +221,7 @@ def test_a_table_shows_numbers_with_fitting_digits() -> None:
 
 
 BENCHMARKS = (
-    "steps deep growth hooks validation drawing formatters adherence gates contents "
+    "steps deep compiled growth hooks validation drawing formatters adherence gates contents "
     "guard session compliance cost deviations recovery context"
 ).split()
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.field_checks import shown
 from skills.lib.model.as_data import NAME, name_of
-from skills.lib.model.layers import Layer
 from skills.lib.model.requirements import Arg, Artifact, Command, Field
-from skills.lib.model.rules import Rules
 from skills.lib.model.texts import check_tree
 from skills.lib.model.types import Before, Check, Dispatch, Gate, NeverEndsFailed, Passes, Person, Rendered
 
@@ -22,32 +20,48 @@ if TYPE_CHECKING:
     Resolve = Callable[[str], Callable[..., Any]]
 
 # Fields whose values are the author's own JSON: a name with $ means nothing of ours in them.
-_JSON = ("schema", "default", "$kind")
+_JSON = ("schema", "default")
 _KINDS: dict[str, type[Record]] = {
     kind.__name__: kind
-    for kind in (
-        *(Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, Layer, NeverEndsFailed, Passes),
-        Rules,
-    )
+    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
 }
 
 
 def rich(value: Any, resolve: Resolve) -> Any:
     """The value that data stands for; ``resolve`` turns ``module:name`` into the callable."""
     if isinstance(value, list):
-        return [rich(item, resolve) for item in value]
+        return [item if type(item) is str else rich(item, resolve) for item in value]
     if isinstance(value, dict):
-        if set(value) == {"$xml"}:
-            return _rendered(value["$xml"])
-        if set(value) == {"$call"}:
-            return resolve(value["$call"])
         if "$kind" in value:
-            if value["$kind"] not in _KINDS:
-                raise ValueError(f"there is no kind {shown(value['$kind'])}")
-            fields = {key: item if key in _JSON else rich(item, resolve) for key, item in value.items()}
-            return _KINDS[fields.pop("$kind")](**fields)
+            kind = value["$kind"]
+            make = _KINDS[kind] if type(kind) is str and kind in _KINDS else _rare(kind)
+            return make(
+                **{
+                    key: item if type(item) is str or key in _JSON else rich(item, resolve)
+                    for key, item in value.items()
+                    if key != "$kind"
+                }
+            )
+        if len(value) == 1:
+            if "$xml" in value:
+                return _rendered(value["$xml"])
+            if "$call" in value:
+                return resolve(value["$call"])
         return {key: rich(item, resolve) for key, item in value.items()}
     return value
+
+
+def _rare(kind: object) -> type[Record]:
+    """The class of a kind that few graphs have. ValueError for none."""
+    if kind == "Rules":
+        from skills.lib.model.rules import Rules
+
+        return Rules
+    if kind == "Layer":
+        from skills.lib.model.layers import Layer
+
+        return Layer
+    raise ValueError(f"there is no kind {shown(kind)}")
 
 
 def _rendered(text: str) -> Rendered:
@@ -159,7 +173,7 @@ def restored(data: Mapping[str, Any], resolve: Resolve, workflow: Any, step: Cal
 def _step(data: Any, number: int, resolve: Resolve, step: Callable[..., Any]) -> Any:
     """A step from its data; SkillError names the step."""
     try:
-        return step(**{key: rich(value, resolve) for key, value in data.items()})
+        return step(**{key: value if type(value) is str else rich(value, resolve) for key, value in data.items()})
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SkillError) as error:
         name = data.get("id") if isinstance(data, dict) else None
         which = f"step {shown(name)}" if isinstance(name, str) else f"step number {number}"
