@@ -100,6 +100,14 @@ def test_a_policy_says_what_it_would_have_stopped_before(cli: Command, folders: 
     assert found["policy"] == {"T1": {"allow": 2, "look": 0, "deny": 1}, "T2": {"allow": 1, "look": 0, "deny": 0}}
 
 
+def test_the_core_skill_s_policy_would_have_stopped_a_recursive_search(
+    cli: Command, folders: tuple[Path, Path]
+) -> None:
+    policy = Path(reading.__file__).parents[3] / "safe-shell-search" / "scripts" / "policy.yaml"
+    found = json.loads(cli("replay", "before", "after", "--policy", str(policy), "--json").out)
+    assert found["policy"]["T1"] == {"allow": 2, "look": 0, "deny": 1}
+
+
 def test_one_session_of_a_host_is_held_to_a_policy(cli: Command, folders: tuple[Path, Path]) -> None:
     Path("hygiene.yaml").write_text("""tools: {shell(grep): {needs: ["calls('search') < 0"]}}\n""")
     shown = cli("replay", "before/T1.jsonl", "--policy", "hygiene.yaml", "--stopped")

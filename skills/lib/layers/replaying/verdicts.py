@@ -31,6 +31,8 @@ _OF_TASK = frozenset(
 )
 _NUMBERED = re.compile(r"(?:acceptance )?(?:criterion|criteria|ac|c|#)?[ #_-]*(\d{1,4})")
 _NAMED = re.compile(r"[a-z][a-z_]{0,11}[ _-]?\d{1,4}")
+# What may follow a verdict in small letters.
+_AFTER = (",", ".", ";", ":", "|", " |", " (", " `", " - ", " \u2014", " \u2013", " \u2192")
 # What may stand in front of a verdict in a line of Markdown.
 _FRONT = re.compile(r"(?:[-*•>#|+\s✅❌⚠️✔✗✘☑]|\[[ xX]\]\s|\d{1,3}[.)]\s)*")
 _FENCE = re.compile(r"\s{0,3}(```+|~~~+)\s*(\w*)")
@@ -161,8 +163,11 @@ def _line(line: str, ids: Collection[str], task: str) -> tuple[str, str, str] | 
     text = line[front.end() if front else 0 :].replace("**", "").replace("__", "").strip()
     for found in (_STATED.match(text), _TURNED.match(text)):
         name = _named(found["name"], ids, task) if found is not None else None
-        # "Task 3: failed to start" is no verdict.
-        if found is not None and name is not None and (name != TASK or found["mark"].isupper()):
+        if found is None or name is None:
+            continue
+        # "Task 3: failed to start" and "AC2: Pass the limit on" are no verdicts.
+        is_plain = name != TASK and (not found["rest"].strip() or found["rest"].startswith(_AFTER))
+        if found["mark"].isupper() or is_plain:
             return name, _MARKS[found["mark"].lower()], found["rest"]
     return None
 
