@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.agent.watching.activity import Activity, path_in
@@ -350,6 +351,27 @@ def test_a_trace_shows_whole_values_on_request(cli: Command, installed: Install,
     run = walk.go(walk.start(what="x"), records={"seen": "y" * 300})
     assert "y" * 300 not in cli("trace", run.id).out
     assert f"look.seen: {'y' * 300}" in cli("trace", run.id, "--values").out
+
+
+def test_a_summary_for_a_pull_request_tells_what_was_decided_reviewed_proved_and_left_open(
+    cli: Command, at_gate: Run, installed: Install, walker: Walk, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    assert at_terminal("answer", at_gate.id, "accept", "--reason", "known, see #12 and @ops")[0] == 0
+    shown = cli("trace", at_gate.id, "--markdown")
+    assert (shown.code, shown.err) == (0, "")
+    assert stable(shown.out) == snapshot
+    assert cli("trace", at_gate.id, "--markdown", "--json").code == 2
+
+
+def test_nothing_that_was_recorded_is_markup_in_a_summary(cli: Command, installed: Install, walker: Walk) -> None:
+    topic = "<img src=x> [a](http://x) @user #12 `code` **b** | ![i](j)\n# heading \x1b[2J"
+    run = walker(installed("tour")).start(topic=topic.replace("\x1b", ""))
+    shown = cli("trace", run.id, "--markdown").out
+    (line,) = [line for line in shown.splitlines() if line.startswith("- topic: ")]
+    rendered = MarkdownIt("gfm-like", {"linkify": False}).render(shown)
+    assert "<img src=x> [a](http:" not in rendered
+    assert "&lt;img src=x&gt; [a](http:\u2060//x) @\u2060user #\u206012 `code` **b** | ![i](j) # heading" in rendered
+    assert "@user" not in line
 
 
 def test_an_unknown_run_offers_the_nearest(cli: Command, installed: Install, walker: Walk) -> None:

@@ -21,11 +21,13 @@ from skills.lib.runtime.project import is_of_another_project
         "lockstep trace k3f9q2mx --values  # with everything that was recorded",
         "lockstep trace k3f9q2mx --json  # every event as it is kept",
         "lockstep trace k3f9q2mx --html run.html  # a page to read, print or pass on",
+        "lockstep trace k3f9q2mx --markdown  # for a pull request: what was decided, reviewed, proved, left open",
     )
 )
 @run_argument()
 @click.option("--values", is_flag=True, help="Show every recorded value, whole.")
 @click.option("--html", metavar="FILE", type=click.Path(), help="Write one page without scripts to FILE (- prints it).")
+@click.option("--markdown", is_flag=True, help="Print a summary in Markdown, for a pull request.")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @verify_option
 @json_option
@@ -36,6 +38,7 @@ def trace(
     run_id: str,
     values: bool,
     html: str | None,
+    markdown: bool,
     force: bool,
     verify: bool,
     as_json: bool,
@@ -46,8 +49,13 @@ def trace(
     The page of --html has the graph with the way that was taken, each step with its evidence, and each finding through
     the iterations of its review. It holds what was recorded: look it through before you pass it on.
     """
-    if html is not None and as_json:
-        raise UsageError("--html and --json exclude each other", remedy="give one of them")
+    forms = [
+        name
+        for name, is_given in (("--html", html is not None), ("--markdown", markdown), ("--json", as_json))
+        if is_given
+    ]
+    if len(forms) > 1:
+        raise UsageError(f"{' and '.join(forms)} exclude each other", remedy="give one of them")
     if html is not None and os.path.isdir(html):
         raise UsageError(f"{html} is a folder", remedy="the name of a file in it")
     records = runs.require_records(project)
@@ -59,6 +67,11 @@ def trace(
     verification.verify_tree(records.ledger, run.id)
     if as_json:
         screen.json([timeline.as_data(records, one) for _, one in records.tree(run)])
+        return
+    if markdown:
+        from skills.lib.commands.tracing.markdown import markdown as summary  # only for a summary
+
+        script.emit(summary(records, run), PRINTED)
         return
     if html is not None:
         from skills.lib.commands.tracing.page import page  # lxml, networkx: only for a page
