@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
+from skills.lib.blocks.command_line import lockstep_command
 from tests.commands.conftest import Command
 from tests.fixtures.skill import ROOT
 
@@ -20,7 +22,7 @@ Check it.
 
 <layered_skills phase="code_review">
 Run this first, and do what each printed block says, until one says that the run is done:
-lockstep phase code_review --start -- --subject FILL_subject
+LOCKSTEP phase code_review --start --project PROJECT -- --subject FILL_subject
 The rules of safe-shell-search hold in every step of it.
 </layered_skills>
 """
@@ -35,6 +37,12 @@ def issue(project: Path) -> Path:
         json.dumps({"id": 7, "status": {"designClassifyComplete": True, "settings": {"useLayeredSkills": True}}})
     )
     return path
+
+
+def slim(project: Path) -> str:
+    """The layered prompt, with the places of this machine."""
+    command = " ".join(map(shlex.quote, lockstep_command()))
+    return SLIM.replace("LOCKSTEP", command).replace("PROJECT", str(project))
 
 
 def recorded(project: Path) -> list[dict[str, object]]:
@@ -109,7 +117,7 @@ def test_without_the_setting_the_old_prompt_is_given_as_it_is(cli: Command, issu
 @pytest.mark.req("L-06")
 def test_with_the_setting_the_slim_prompt_and_the_skills_are_given(cli: Command, issue: Path, project: Path) -> None:
     shown = cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md")
-    assert (shown.code, shown.out, shown.err) == (0, SLIM, "")
+    assert (shown.code, shown.out, shown.err) == (0, slim(project), "")
     assert recorded(project) == [
         {
             "phase": "code_review",
@@ -127,8 +135,8 @@ def test_with_the_setting_the_slim_prompt_and_the_skills_are_given(cli: Command,
 def test_the_projects_setting_holds_if_the_issue_does_not_say(cli: Command, issue: Path, project: Path) -> None:
     (project / "lockstep.toml").write_text("[phases]\nuse_layered_skills = true\n")
     issue.write_text("{}")
-    assert cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").out == SLIM
-    assert cli("phase", "code_review", "--prompt", "review.md").out == SLIM
+    assert cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").out == slim(project)
+    assert cli("phase", "code_review", "--prompt", "review.md").out == slim(project)
     issue.write_text('{"status": {"settings": {"useLayeredSkills": false}}}')
     assert cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").out == PROMPT
     issue.write_text('{"status": {"settings": {"useLayeredSkills": "yes"}}}')
@@ -167,6 +175,36 @@ def test_a_skill_that_cannot_be_used_falls_back_to_the_old_prompt_which_is_told_
     [kept] = recorded(project)
     assert kept["layered"] is False
     assert why in str(kept["fallback"])
+
+
+@pytest.mark.req("L-06")
+def test_a_prompt_is_given_whatever_its_bytes_and_if_nothing_can_be_recorded(
+    cli: Command, issue: Path, project: Path
+) -> None:
+    (project / "review.md").write_bytes(b"# R\xe9\r\n")
+    (project / ".lockstep").symlink_to(project.parent)
+    for text in ("{}", issue.read_text()):
+        issue.write_text(text)
+        shown = cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md", "--json")
+        assert shown.code == 0
+        assert json.loads(shown.out)["text"] == "# R\ufffd\r\n"
+        assert "not recorded: " in shown.err
+    assert not (project.parent / "phases.jsonl").exists()
+
+
+@pytest.mark.req("L-04", "L-05")
+def test_links_out_of_the_project_are_neither_read_nor_written(cli: Command, project: Path) -> None:
+    secret = project.parent / "secret"
+    secret.write_text("hidden: x\n")
+    (project / "skills").mkdir()
+    (project / "skills/registry.yaml").symlink_to(secret)
+    (project / "AGENTS.md").symlink_to(secret)
+    shown = cli("phase")
+    assert shown.code == 5
+    assert "the registry is a link that leads out of its project" in shown.err
+    assert "hidden" not in shown.err
+    assert cli("phase", "--agents", "AGENTS.md", "--write").code == 3
+    assert secret.read_text() == "hidden: x\n"
 
 
 @pytest.mark.req("L-04")

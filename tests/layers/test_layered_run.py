@@ -203,3 +203,31 @@ def test_what_was_settled_is_said() -> None:
     found = composition.composed(workflow("shell"), [CORE])
     assert found.settled == ("one: tools shell read search, not shell",)
     assert found.characters == 13
+
+
+def test_a_refused_opening_goes_on_with_the_layers(host: Guarded) -> None:
+    source = source_of("guarded", STEPS, 'policy="policy.yaml", params=[Arg("task")]')
+    (host.project / "skills/guarded/scripts/guarded_workflow.py").write_text(source)
+    words = [sys.executable, "-m", "skills", "phase", "work", "--start", "--project", str(host.project)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    again = parse(done.stdout).findtext("NEXT")
+    assert (done.returncode, again and again.endswith(f"--project {host.project} -- --task 'FILL_task'")) == (3, True)
+    command = str(again).replace("FILL_task", "it")
+    done = subprocess.run(
+        shlex.split(command), cwd=host.project, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Do not search by the shell" in done.stdout
+    changed = (
+        (host.project / "skills/guarded/scripts/guarded_workflow.py")
+        .read_text()
+        .replace('tools=["read", "shell"]', 'tools=["read"]')
+    )
+    (host.project / "skills/guarded/scripts/guarded_workflow.py").write_text(changed)
+    current = [sys.executable, str(host.agent.script), "--step", "work", "--turn", "1", "--run"]
+    run = str(parse(done.stdout).get("run"))
+    done = subprocess.run(
+        [*current, run, "--project", str(host.project)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert parse(done.stdout).get("code") == "definition-changed"
+    assert "phase work --start --skill guarded" in str(parse(done.stdout).findtext("NEXT"))

@@ -127,7 +127,10 @@ def test_a_file_that_is_a_link_to_a_device_or_no_text_is_a_fault(tmp_path: Path)
     (tmp_path / "a.yaml").symlink_to("/dev/zero")
     (tmp_path / "b.yaml").write_bytes(b"\xff\xfe")
     found = registry.load([str(tmp_path / "a.yaml"), str(tmp_path / "b.yaml"), str(tmp_path / "none.yaml")])
-    assert [fault.what for fault in found.faults] == ["is not a regular file", "is not UTF-8 text"]
+    assert [fault.what for fault in found.faults] == [
+        "the registry is a link that leads out of its project",
+        "is not UTF-8 text",
+    ]
 
 
 def test_the_shipped_registry_names_shipped_skills_in_order() -> None:
@@ -136,3 +139,11 @@ def test_the_shipped_registry_names_shipped_skills_in_order() -> None:
     assert found.resolved("skills/common/safe-shell-search") == "safe-shell-search"
     for name in found.phases:
         assert found.phase(name).of("adapter")
+
+
+def test_the_check_of_a_task_has_its_three_skills_also_by_their_old_names() -> None:
+    found = registry.load([str(ROOT / "skills" / "registry.yaml")])
+    names = [(one.skill, one.layer) for one in found.phase("task_spec_check").members]
+    assert names == [("safe-shell-search", "core"), ("task-spec-check", "adapter"), ("code-quality", "adapter")]
+    for old in ("jeeves-task-spec-check", "skills/implement/jeeves-task-spec-check"):
+        assert found.resolved(old) == "task-spec-check"

@@ -128,6 +128,12 @@ class CommandLine(Record):
         """The command that opens a run; empty if there is no script that could."""
         return self.script and join([self.python, self.script, "--step", "1", "--project", self.project, *words])
 
+    def start_phase(self, phase: str, workflow: str, *words: str) -> str:
+        """The command that opens a run of a phase, with its layers."""
+        return join(
+            [*self.lockstep, *("phase", phase, "--start", "--skill", workflow, "--project", self.project, "--"), *words]
+        )
+
     def look(self, step: str) -> str:
         """The command that prints ``step`` without a ledger."""
         return join([self.python, self.script, "--step", step, "--project", self.project, "--stateless"])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 import click
 
-from skills.lib import files
+from skills.lib import files, paths
 from skills.lib.agent.configuration import lockstep_toml
+from skills.lib.blocks.command_line import join, lockstep_command, quote
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import phases
@@ -174,24 +176,35 @@ def _give(screen: Screen, project: str, registry: Registry, phase: str, as_json:
     """Print what the agent is given for a phase, and record which it was."""
     prompt = given["prompt"]
     try:
-        text = files.read(prompt, _LIMIT).decode()
+        data = files.read(prompt, _LIMIT)
     except (OSError, ValueError) as error:
-        raise UsageError(f"the prompt {prompt} cannot be read: {error}", valid="a text file") from error
-    chosen, fallback, made = opting.choice(given["issue"], *_of_project(project)), "", text
+        raise UsageError(f"the prompt {prompt} cannot be read: {error}", valid="a file") from error
+    chosen, fallback, made = opting.choice(given["issue"], *_of_project(project)), "", ""
     if chosen.layered:
         try:
-            made = _layered(project, registry, phase, text)
+            made = _layered(project, registry, phase, data.decode())
+        except UnicodeDecodeError:
+            fallback = "the prompt is not UTF-8 text"
         except LockstepError as error:
             fallback = error.what
     layered = chosen.layered and not fallback
     used = opting.Given(phase, given["issue"] or "", prompt, layered, chosen.because, fallback)
-    kept = opting.record(project, used)
+    try:
+        kept = opting.record(project, used)
+    except EnvironmentProblem as error:  # the agent gets its prompt all the same
+        kept = ""
+        screen.say(f"not recorded: {error.what}")
     if as_json:
-        screen.json({**vars(used), "text": made, "record": kept})
+        screen.json({**vars(used), "text": made if layered else data.decode("utf-8", "replace"), "record": kept})
         return PRINTED
     if fallback:
-        screen.say(f"fallback: {prompt} is given as it is, because {fallback}. Recorded in {kept}")
-    return script.emit(made, PRINTED)
+        screen.say(f"fallback: {prompt} is given as it is, because {fallback}. Recorded in {kept or 'nothing'}")
+    if layered:
+        return script.emit(made, PRINTED)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+    return PRINTED
 
 
 def _of_project(project: str) -> tuple[bool | None, str]:
@@ -208,7 +221,7 @@ def _layered(project: str, registry: Registry, phase: str, text: str) -> str:
         raise UsageError(f"the skill {broken['skill']} of the phase {phase} cannot be used: {broken['error']}")
     cores = [one["skill"] for one in found["members"] if one["layer"] == CORE]
     slim = prompts.slimmed(text, _CORE_OF_BLOCK) if _CORE_OF_BLOCK in cores else text
-    first, *others = found["start"]
+    first, *others = [_as_called(command, project) for command in found["start"]]
     lines = [
         f'<layered_skills phase="{phase}">',
         "Run this first, and do what each printed block says, until one says that the run is done:",
@@ -217,6 +230,12 @@ def _layered(project: str, registry: Registry, phase: str, text: str) -> str:
     lines += [f"The rules of {', '.join(cores)} hold in every step of it."] if cores else []
     lines += ["After it, in this order:", *others] if others else []
     return "\n".join([slim.rstrip("\n"), "", *lines, "</layered_skills>", ""])
+
+
+def _as_called(command: str, project: str) -> str:
+    """A command of ``lockstep`` as it is called here, for this project, in whatever folder."""
+    words = join([*lockstep_command()])
+    return command.replace("lockstep", words, 1).replace(" --start", f" --start --project {quote(project)}", 1)
 
 
 def _prompts(screen: Screen, project: str, as_json: bool, given: dict[str, Any]) -> int:
@@ -266,6 +285,8 @@ def _prompts(screen: Screen, project: str, as_json: bool, given: dict[str, Any])
 def _agents(screen: Screen, project: str, registry: Registry, given: dict[str, Any]) -> int:
     """Print, check or write the listing of skills in a file."""
     path = os.path.abspath(given["agents"])
+    if not paths.is_of_project(path):
+        raise RefusedError(f"{path} is a link that leads out of its project", remedy="name the file itself")
     try:
         old = files.read(path, _LIMIT).decode()
     except FileNotFoundError:

@@ -24,9 +24,9 @@ class Composition:
         return sum(len(rule) for layer in self.layers for rule in layer.forbidden)
 
 
-def layer_of(core: Workflow, skill: str) -> Layer:
-    """What a core skill contributes: its rules of every step, its tools and its policy."""
-    return Layer(skill, core.forbidden, core.tools, core.policy)
+def layer_of(core: Workflow, skill: str, phase: str) -> Layer:
+    """What a core skill contributes to a phase: its rules of every step, its tools and its policy."""
+    return Layer(skill, core.forbidden, core.tools, core.policy, phase)
 
 
 def composed(adapter: Workflow, layers: Sequence[Layer]) -> Composition:

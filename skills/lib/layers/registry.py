@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skills.lib import paths
 from skills.lib.errors import SkillError, UsageError, did_you_mean, nearest
 from skills.lib.field_checks import shown
 from skills.lib.skillfile.frontmatter import parse_yaml
@@ -167,6 +168,10 @@ def load(files: Sequence[str]) -> Registry:
 
 
 def _add(registry: Registry, file: str) -> None:
+    if not paths.is_of_project(file):
+        what = "the registry is a link that leads out of its project"
+        registry.faults.append(Fault(file, 0, what, "put the file itself there"))
+        return
     try:
         path = Path(file)
         fields, lines = parse_yaml(decode(path, read_bytes(path, _LIMIT)), path, "the registry")

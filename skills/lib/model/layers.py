@@ -21,13 +21,14 @@ class Layer(Record):
     """A core skill beneath another skill's run: its ``forbidden``, ``tools`` and ``policy`` hold in every step of it.
 
     ``skill`` is the core's name, and ``policy`` the name of a YAML file in its folder ``scripts``. How ``tools`` narrow
-    those of a step is said by ``narrowed``.
+    those of a step is said by ``narrowed``. ``phase`` is the one that the run was opened for.
     """
 
     skill: str
     forbidden: Sequence[str] = ()
     tools: Sequence[str] = ()
     policy: str = ""
+    phase: str = ""
 
     def _check(self) -> None:
         if not self.skill or not _IN_A_NAME.issuperset(self.skill):

@@ -219,7 +219,10 @@ def _start_line(
             room -= size
         elif arg.required or text is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
-    return project.command_line.start(*words, *(["--new"] if new else [])) + missing
+    words += ["--new"] if new else []
+    if workflow.layers:  # its script alone would open a run without them
+        return project.command_line.start_phase(workflow.layers[0].phase, workflow.name, *words) + missing
+    return project.command_line.start(*words) + missing
 
 
 def _retry(project: Project, workflow: Workflow, run: Run, request: Request, refusal: Refused) -> str:

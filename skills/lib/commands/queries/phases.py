@@ -52,11 +52,13 @@ def opened(project: str, phase: Phase, skill: str = "") -> Opened:
     loaded = skills.one(project, name)
     if not loaded.script:
         raise SkillError(f"{loaded.file} has no entry script", remedy="write one beside it: lockstep new shows how")
-    found = composition.composed(loaded.require(), [layer(project, core, loaded.script) for core in phase.of(CORE)])
+    found = composition.composed(
+        loaded.require(), [layer(project, phase, core, loaded.script) for core in phase.of(CORE)]
+    )
     return Opened(name, loaded.script, found)
 
 
-def layer(project: str, core: str, script: str) -> Layer:
+def layer(project: str, phase: Phase, core: str, script: str) -> Layer:
     """What a core contributes to a script's run: the core beside its skill, else the shipped one, else the project's.
 
     The hook looks for its policy in the same order (``paths.of_layer``).
@@ -68,7 +70,7 @@ def layer(project: str, core: str, script: str) -> Layer:
     )
     if not found:
         raise SkillError(f"the core skill {core} is not there", remedy=f"put it into {folders[-3]}")
-    return composition.layer_of(skills.one(project, found).require(), core)
+    return composition.layer_of(skills.one(project, found).require(), core, phase.name)
 
 
 def described(project: str, phase: Phase) -> dict[str, Any]:
