@@ -12,6 +12,7 @@ from skills.lib.agent.money import budgeting
 from skills.lib.agent.prose import instructions, opening, scripts
 from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.errors import RefusedError, UsageError
+from skills.lib.hosts import skills
 from skills.lib.ledger import keyed_id
 
 if TYPE_CHECKING:
@@ -66,14 +67,19 @@ class Opener:
             runner.close()
 
     def require_model(self, skill: str = "") -> None:
-        """Raise UsageError or EnvironmentProblem if there is no model for a skill, or for one that names none."""
+        """Raise UsageError or EnvironmentProblem if there is no such skill, or no model for it, or for none."""
         found = opening.folder_of(self._project, skill) if skill else None
+        if skill and found is None:
+            skills.one(self._project, skill)
+        if found is not None and found.error and not found.workflows:
+            raise found.error
         self._choice.model(of_skill(str(found.path)) if found else "")
 
     def admit(self, workflow: Workflow, key: str, folder: str) -> None:
         """Raise RefusedError if a budget or the rate of openings does not admit a new run."""
         if runs.of_key(self._project, key) is None:
             budgeting.require_priced(self._configuration, self._choice.names(workflow, of_skill(folder)))
+            budgeting.require_unspent(self._configuration, self._home, keyed_id(key))
             budgeting.require_start(self._configuration, self._home, keyed_id(key), workflow.name)
 
     def _start_prose(self, skill: ProseSkill, request: str, given: Mapping[str, Any], new: bool) -> str:

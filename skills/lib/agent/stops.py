@@ -7,4 +7,4 @@ CANCELLED, PAUSED, LIMIT, BUDGET, MODEL = "CANCELLED", "PAUSED", "LIMIT", "BUDGE
 GAVE_UP, UNREPORTED, PARTIAL, TOOL_FAILED, SUB_AGENT = "GAVE_UP", "UNREPORTED", "PARTIAL", "TOOL_FAILED", "SUB_AGENT"
 STOPPED = "STOPPED"
 # Why a call was not run that no policy and no limit is about.
-UNKNOWN, BY_TEXT = "unknown", "text"
+UNKNOWN, BY_TEXT, UNSEEN = "unknown", "text", "unseen"

@@ -125,7 +125,11 @@ def run(
     overrides = {"max_iterations": max_iterations} if max_iterations else {}
     opened = Agent(project, model, base_url=base_url or "", overrides=overrides)
     opened.require_model(name)  # first, or a run is opened that nobody follows
-    found = require_records(project).run(run_id).id if run_id else opened.start(name, request, given, new=new)
+    try:
+        found = require_records(project).run(run_id).id if run_id else opened.start(name, request, given, new=new)
+    except KeyboardInterrupt:
+        screen.say("Interrupted before a run was opened: the same command begins again.")
+        return INTERRUPTED
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = command(project, "agent", "run", "--run", found, *map(str, options))
     code, outcome = _drive(screen, opened, found, display_for(screen, detail, as_json), goes_on, project)

@@ -104,8 +104,8 @@ class Gateway:
         self.project = os.path.realpath(project)
         if paths.holds_projects(self.project) or is_below(os.path.realpath(os.path.expanduser("~")), self.project):
             raise RefusedError(
-                f"{self.project} is a home, holds one, or is open to everybody: the gateway would reach too much",
-                remedy="call it for the root of one project, a folder below",
+                f"{self.project} is a home, holds one, or is open to everybody: what works there would reach too much",
+                remedy="go to the root of one project, a folder below, or name it by --project DIR",
             )
         shipped = shipped_file()
         data = consent.read(self.project)

@@ -156,6 +156,8 @@ def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder 
     if missing_ok and os.path.isfile(name):
         return None
     if os.sep in name or name in (".", ".."):
+        if not os.path.exists(name):
+            raise _missing(name)
         found = [skill for skill in discover(name) if skill.path == Path(name)]
         if found:
             return found[0]
@@ -169,6 +171,17 @@ def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder 
     if missing_ok:
         return None
     raise unknown(name, [skill.name for skill in every])
+
+
+def _missing(path: str) -> UsageError:
+    """The error for a path at which nothing is, with the nearest name in its folder."""
+    above, name = os.path.split(path.rstrip(os.sep))
+    try:
+        near = nearest(name, os.listdir(above or "."))
+    except OSError:
+        near = ""
+    meant = os.path.join(above, near) if near else ""
+    return UsageError(f"there is no {path}{did_you_mean(meant)}", remedy="lockstep list, which lists the skills")
 
 
 def meant(project: str, name: str, found: Sequence[SkillFolder]) -> SkillFolder:

@@ -110,19 +110,38 @@ def _fault(entry: Mapping[str, str], params: Mapping[str, Any]) -> str:
     if not place or place == ANSWER or entry["status"] == NOT:
         return ""
     roots = [str(params[name]) for name in ("workspace", "data_folder") if params.get(name)]
-    return "" if is_there(place, roots) else f"its place {place!r:.200} is no file of the project"
+    path = file_at(place, roots)
+    if not path:
+        return f"its place {place!r:.200} is no file of the project"
+    if entry["status"] != DONE:
+        return ""
+    if why := _shows_nothing(path, roots, os.path.realpath(str(params.get("skill_folder") or os.devnull))):
+        return f"its place {place!r:.200} {why}: name the file that does, or {ANSWER} if the result does"
+    return ""
 
 
-def is_there(place: str, roots: Sequence[str]) -> bool:
-    """True if a path, perhaps with a line as in ``a.py:12``, leads to a file below one of the folders."""
+def file_at(place: str, roots: Sequence[str]) -> str:
+    """The file below one of the folders to which a path leads, perhaps with a line as in ``a.py:12``; "" if none."""
     head, _, line = place.rpartition(":")
     names = [place, head] if head and line.isdigit() else [place]
     for root in map(os.path.realpath, roots):
         for name in names:
             path = os.path.realpath(os.path.join(root, name)) if "\0" not in name else root
             if path.startswith(os.path.join(root, "")) and os.path.isfile(path):
-                return True
-    return False
+                return path
+    return ""
+
+
+def _shows_nothing(path: str, roots: Sequence[str], skill: str) -> str:
+    """Why a file shows nothing that a run did; "" if it may."""
+    if not os.path.getsize(path):
+        return "is empty"
+    if any(f"{os.sep}{name}{os.sep}" in path for name in (".git", ".lockstep")):
+        return "is no work: git or Lockstep keeps it"
+    is_root = skill in map(os.path.realpath, roots)
+    if path == os.path.join(skill, "SKILL.md") or (not is_root and path.startswith(os.path.join(skill, ""))):
+        return "is of the skill itself, which shows nothing that was done"
+    return ""
 
 
 def _refused(why: str) -> Refused:

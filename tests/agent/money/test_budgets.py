@@ -62,9 +62,10 @@ def test_a_budget_of_the_user_holds_in_all_projects(tmp_path: Path, plain: Path,
     agent = host(plain, first)
     assert agent.advance(agent.start("plain", "tidy up")).status == "done"
     other = host(project(tmp_path / "q", "plain"), second)
-    ended = other.advance(other.start("plain", "tidy up"))
-    assert (ended.status, len(second.calls)) == ("stopped", 0)
-    assert f"The budget tokens_per_{period} is spent: 2,200 of 2,200 tokens since" in ended.reason
+    with pytest.raises(RefusedError, match=f"tokens_per_{period} is spent: 2,200 of 2,200 tokens since"):
+        other.start("plain", "tidy up")
+    assert not (tmp_path / "q" / ".lockstep" / "runs.db").exists()
+    assert len(second.calls) == 0
 
 
 def test_a_budget_in_money_is_counted_by_the_price_of_the_model(plain: Path, config: Config) -> None:
@@ -251,10 +252,8 @@ def test_a_state_folder_that_cannot_be_written_stops_a_budget_alone(
     agent = host(plain)
     assert agent.advance(agent.start("plain", "without a budget")).status == "done"
     config(budget("tokens_per_day = 1_000"))
-    agent = host(plain)
-    run = agent.start("plain", "with one")
     with pytest.raises(EnvironmentProblem, match=r"cannot be counted in .*spending\.db"):
-        agent.advance(run)
+        host(plain).start("plain", "with one")
 
 
 def test_a_damaged_file_says_what_to_do(plain: Path, config: Config) -> None:
@@ -262,10 +261,8 @@ def test_a_damaged_file_says_what_to_do(plain: Path, config: Config) -> None:
     path = Spending(str(plain)).path
     os.makedirs(os.path.dirname(path))
     Path(path).write_bytes(b"no database at all" * 100)
-    agent = host(plain)
-    run = agent.start("plain", "tidy up")
     with pytest.raises(EnvironmentProblem) as raised:
-        agent.advance(run)
+        host(plain).start("plain", "tidy up")
     assert "move it aside" in raised.value.remedy
 
 

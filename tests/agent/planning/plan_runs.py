@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from skills.lib.agent import planning
 from skills.lib.agent.agent import Agent
@@ -82,6 +82,8 @@ def honest(plan: Mapping[str, Any] = PLAN, by: By = lambda step, messages: None)
             return given
         if step == "plan":
             return report(record={"plan": plan})
+        if isinstance(messages[-1], ToolMessage) and "looked at nothing" in messages[-1].text:
+            return calling(("safe_cli_executor", {"command": "list_files"}))
         called = any(isinstance(message, AIMessage) for message in messages)
         name = step.removesuffix("-do")
         return ENDS[step] if called or name not in CALLS else calling(CALLS[name])

@@ -86,6 +86,20 @@ def test_an_optimizer_that_says_nothing_is_evaluated(tmp_path: Path) -> None:
     assert state_of(folder, run)["find-do"]["result"] == "The optimizer said nothing of what it did."
 
 
+def test_a_step_passes_only_if_somebody_called_a_tool(tmp_path: Path) -> None:
+    def by(step: str, messages: list[BaseMessage]) -> Answer | None:
+        if step.endswith("-check"):
+            return report(record={"verdict": "pass", "feedback": "it is fine", "LINE": "a line"})
+        return f"{SIGNAL} All is done." if step.endswith("-do") else None
+
+    folder = project(tmp_path / "p")
+    host, run, ended = executed(folder, honest(by=by))
+    assert (ended.status, ended.step) == ("stopped", "find-check")
+    texts = [event.text for event in host.follow(run) if event.kind == "refused"]
+    assert set(texts) == {"report_step was not run: nobody looked at anything."}
+    assert not (folder / "SUMMARY.md").exists()
+
+
 @pytest.mark.req("P-03")
 def test_the_optimizer_calls_tools_in_a_loop_until_its_final_text(tmp_path: Path) -> None:
     looks = [calling(("safe_cli_executor", {"command": "list_files"})) for _ in range(3)]

@@ -71,3 +71,48 @@ def test_a_skill_of_the_user_is_found_by_its_name(tmp_path: Path, monkeypatch: p
     done = report(record=reported("done:answer"))
     model = ScriptedModel(answer=in_turn(report(record={"objectives": ["one"]}), done))
     assert run(monkeypatch, folder, model, "mine", "look").exit_code == 0
+
+
+def test_a_person_finds_the_run_by_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = prose(tmp_path / "p", "tidy")
+    (folder / "a.txt").write_text("a\n", encoding="utf-8")
+    for task in ("make two", "make two again"):
+        assert run(monkeypatch, folder, ScriptedModel(answer=in_turn(TWO, HALF)), "tidy", task).exit_code == 7
+    shown = CliRunner().invoke(lockstep, ["runs", "--project", str(folder)], prog_name="lockstep")
+    assert "task=make two again" in shown.stdout
+    assert "instructions" not in shown.stdout
+    opened = json.loads(CliRunner().invoke(lockstep, ["runs", "--json", "--project", str(folder)]).stdout)
+    traced = CliRunner().invoke(lockstep, ["trace", opened[0]["run"], "--project", str(folder)]).stdout
+    assert traced.count("Write down what is there") == 1
+    assert "null" not in traced
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["skills/tidyy", "x"], "there is no skills/tidyy; did you mean skills/tidy?"),
+        (["tidyy", "x"], "there is no skill 'tidyy'; did you mean tidy?"),
+        (["tidy", "x", "--model", "sonet"], "'sonet' names no provider; did you mean sonnet?"),
+    ],
+)
+def test_a_typo_is_told_with_the_nearest_name_before_the_model_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
+) -> None:
+    folder = prose(tmp_path / "p", "tidy")
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("LOCKSTEP_MODEL", raising=False)
+    shown = CliRunner().invoke(lockstep, ["agent", "run", *words], prog_name="lockstep")
+    assert shown.exit_code == 2
+    assert said in shown.stderr
+
+
+def test_an_interruption_before_a_run_is_opened_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = prose(tmp_path / "p", "tidy")
+
+    def interrupted(*given: object, **named: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skills.lib.agent.opener.Opener.start", interrupted)
+    shown = run(monkeypatch, folder, ScriptedModel(answer=in_turn()), "tidy", "look")
+    assert shown.exit_code == 130
+    assert shown.stderr == "Interrupted before a run was opened: the same command begins again.\n"

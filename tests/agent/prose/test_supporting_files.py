@@ -96,3 +96,13 @@ def test_the_tokens_of_each_model_call_are_recorded(tmp_path: Path) -> None:
         usage = [row.data for row in activity.rows(run, kind="usage")]
     assert [one["call"] for one in usage] == calls
     assert all(one["input"] > 0 and one["output"] > 0 for one in usage)
+
+
+def test_names_and_headings_with_codes_of_a_terminal_keep_no_skill_from_running(tmp_path: Path) -> None:
+    folder = prose(tmp_path / "p", "tidy", head="metadata:\n  execution_mode: simple\n")
+    (folder / "skills" / "tidy" / "red\x1b[31m.md").write_text("# A \x1b[2J heading\n", encoding="utf-8")
+    (folder / "skills" / "tidy" / "b\udcff.md").write_text("x\n", encoding="utf-8")
+    model = ScriptedModel(answer=in_turn(report(record=reported("done:answer"))))
+    host = Agent(str(folder), model)
+    assert host.advance(host.start("tidy", "look")).status == "done"
+    assert "red?[31m.md: A ?[2J heading (1 line)" in model.calls[0].system

@@ -34,6 +34,7 @@ def test_a_file_is_only_replaced_if_it_was_read_to_its_end(session: Session) -> 
     assert "was read up to line 2" in session.fault("write", path="src/a.py", content="x")
     session.call("read", path="src/a.py", offset=3)
     assert session.call("write", path="src/a.py", content="x\ny") == "replaced: src/a.py, 2 lines\n"
+    assert session.call("write", path="src/a.py", content="x\ny") == "unchanged: src/a.py had this content, 2 lines\n"
     assert session.text("src/a.py") == "x\ny"
     session.call("write", path="src/a.py", content="its own is known\n")
     assert session.text("src/a.py") == "its own is known\n"
@@ -52,7 +53,7 @@ def test_what_was_read_by_another_session_is_not_known(session: Session) -> None
 
 
 def test_the_same_content_and_an_empty_file_need_no_reading(session: Session) -> None:
-    assert session.call("write", path="src/a.py", content=CODE) == "replaced: src/a.py, 6 lines\n"
+    assert session.call("write", path="src/a.py", content=CODE) == "unchanged: src/a.py had this content, 6 lines\n"
     (session.project / "empty").touch()
     session.call("write", path="empty", content="now it has text\n")
     assert session.text("empty") == "now it has text\n"

@@ -241,3 +241,24 @@ def test_an_answer_is_recorded_as_a_persons_and_says_what_goes_on(
     assert answered.exit_code == 0, answered.stderr
     assert f"Recorded as a person's answer of run {run} at ask: yes." in answered.stdout
     assert os.path.isdir(folder)
+
+
+def test_an_answer_goes_on_with_the_session_if_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = ASKS.replace('["Ask."], {Outcome.OK: None}', '["Ask."], {Outcome.OK: "tell"}').replace(
+        "LOOK, ASK", 'LOOK, ASK, StepDef("tell", "Tell", ["Tell."], {Outcome.OK: None}, requires=[Field("told")])'
+    )
+    folder = sessions.project(tmp_path / "asking", "hold", more)
+    agent = Agent(str(folder), played(report(record={"seen": "x"})))
+    run = agent.start("hold", "look")
+    assert agent.advance(run).status == "waiting"
+    model = played(report(record={"told": "all of it"}))
+    monkeypatch.setenv("LOCKSTEP_MODEL", "openai:none")
+    monkeypatch.setattr("skills.lib.agent.models.chat_models.chat_model", lambda *given, **named: model)
+    monkeypatch.setattr(terminal, "why_no_person", lambda: "")
+    words = ["agent", "answer", run, "yes", "--go-on", "--project", str(folder)]
+    answered = CliRunner().invoke(lockstep, words)
+    assert answered.exit_code == 0, answered.stderr
+    assert answered.stdout.splitlines()[-1] == "all of it"
+    assert f"Run {run} is done." in answered.stderr

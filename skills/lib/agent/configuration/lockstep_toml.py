@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from skills.lib import paths
 from skills.lib.agent.configuration.configured_keys import ANY, KEYS, TOOL_TYPES, USER, Key
 from skills.lib.agent.configuration.settings import Settings
 from skills.lib.agent.configuration.toml_file import TomlFile
@@ -20,6 +21,8 @@ FILE, PYPROJECT = "lockstep.toml", "pyproject.toml"
 DEFAULT = "default"
 # The keys of the fields of ``Settings`` that have another name.
 _KEYS_OF = {"tool_failures": "max_retries_per_tool"}
+# So many wrong settings are told at once.
+_TOLD = 20
 
 
 class Visibility(Record):
@@ -111,18 +114,30 @@ def load(project: str) -> Configuration:
     The project's are in its ``lockstep.toml`` and in ``[tool.lockstep]`` of its ``pyproject.toml``.
     """
     users = TomlFile.read(user_file())
+    _require_own(project)
     projects = [TomlFile.read(os.path.join(project, FILE))]
     projects += [TomlFile.read(os.path.join(project, PYPROJECT), ("tool", "lockstep"))]
     own = [file for file in projects if file and not file.is_at(user_file())]
     values = {key.names: InForce(key.names, key.default) for key in KEYS if ANY not in key.names}
-    for _, names, value, place in _entries(users, True) if users else ():
+    wrong: list[UsageError] = []
+    for _, names, value, place in _entries(users, True, wrong) if users else ():
         values[names] = InForce(names, value, place)
     for file in own:
-        for key, names, value, place in _entries(file, False):
+        for key, names, value, place in _entries(file, False, wrong):
             values[names] = _narrowed(key, values.get(names, InForce(names, key.default)), value, place)
+    if wrong:
+        raise _all_of(wrong)
     _check_prices(values)
     _check_types(values)
     return _of(values)
+
+
+def _require_own(project: str) -> None:
+    """Raise UsageError for a file of settings that leads out of the project: errors would tell what is in there."""
+    for name in (FILE, PYPROJECT):
+        path = os.path.join(project, name)
+        if not paths.is_of_project(path) and not os.path.realpath(path) == os.path.realpath(user_file()):
+            raise UsageError(f"{path} is a link that leads out of the project", remedy="put the file itself there")
 
 
 def user_file() -> str:
@@ -147,40 +162,54 @@ def _narrowed(key: Key, before: InForce, value: Any, place: str) -> InForce:
     return InForce(before.names, holds, places, before.unheeded)
 
 
-def _entries(file: TomlFile, is_users: bool) -> Iterator[tuple[Key, tuple[str, ...], Any, str]]:
-    """Each key that a file sets, with its names, its value as it is kept, and its place."""
-    for names, given in _leaves(file, file.values, ()):
+def _all_of(wrong: list[UsageError]) -> UsageError:
+    """One error that tells all that is wrong, in the order of the files; the error itself if there is one."""
+    if len(wrong) == 1:
+        return wrong[0]
+    told = [f"  {one.what}{f' (valid: {one.valid})' if one.valid else ''}" for one in wrong[:_TOLD]]
+    count = f"more than {_TOLD}" if len(wrong) > _TOLD else len(wrong)
+    return UsageError("\n".join([f"{count} settings are wrong", *told]))
+
+
+def _entries(
+    file: TomlFile, is_users: bool, wrong: list[UsageError]
+) -> Iterator[tuple[Key, tuple[str, ...], Any, str]]:
+    """Each key that a file sets, with its names, its value as it is kept, and its place; ``wrong`` takes the errors."""
+    for names, given in _leaves(file, file.values, (), wrong):
         key = next(key for key in KEYS if _matches(key.names, names) and len(key.names) == len(names))
         place, shown = file.place(names), _dotted(names)
         if key.who == USER and not is_users:
-            raise UsageError(
-                f"{place}: {shown} is the user's to set, and a project cannot",
-                remedy=f"take it out there; a user sets it in {user_file()}",
-            )
+            what = f"{place}: {shown} is the user's to set, and a project cannot"
+            wrong.append(UsageError(what, remedy=f"take it out there; a user sets it in {user_file()}"))
+            continue
         try:
-            yield key, names, key.kind.read(given), place
+            value = key.kind.read(given)
         except ValueError as error:
-            raise UsageError(f"{place}: {shown} {error}", valid=key.kind.valid) from None
+            wrong.append(UsageError(f"{place}: {shown} {error}", valid=key.kind.valid))
+            continue
+        yield key, names, value, place
 
 
-def _leaves(file: TomlFile, table: Mapping[str, Any], above: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The keys of a table and of those in it. Raises UsageError for one that there is not."""
+def _leaves(
+    file: TomlFile, table: Mapping[str, Any], above: tuple[str, ...], wrong: list[UsageError]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The keys of a table and of those in it; ``wrong`` takes an error for one that there is not."""
     for name, value in table.items():
+        if len(wrong) > _TOLD:
+            return
         names = (*above, name)
         found = [key for key in KEYS if _matches(key.names, names)]
         if not found:
             valid = list(dict.fromkeys(key.names[len(above)] for key in KEYS if _matches(key.names, above)))
-            raise UsageError(
-                f"{file.place(names)}: there is no setting {_dotted(names)}{did_you_mean(nearest(name, valid))}",
-                valid=", ".join(valid),
-            )
-        if any(len(key.names) == len(names) for key in found):
+            what = f"{file.place(names)}: there is no setting {_dotted(names)}{did_you_mean(nearest(name, valid))}"
+            wrong.append(UsageError(what, valid=", ".join(valid)))
+        elif any(len(key.names) == len(names) for key in found):
             yield names, value
         elif isinstance(value, dict):
-            yield from _leaves(file, value, names)
+            yield from _leaves(file, value, names, wrong)
         else:
             keys = ", ".join(key.names[len(names)] for key in found)
-            raise UsageError(f"{file.place(names)}: {_dotted(names)} is no table", valid=f"a table with {keys}")
+            wrong.append(UsageError(f"{file.place(names)}: {_dotted(names)} is no table", valid=f"a table with {keys}"))
 
 
 def _matches(pattern: tuple[str, ...], names: tuple[str, ...]) -> bool:

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from skills.lib.agent.configuration.configured_keys import ALIASES
 from skills.lib.agent.models.model_errors import Failure, ModelError, masked
 from skills.lib.agent.models.retries import Retries
 from skills.lib.errors import EnvironmentProblem, UsageError, did_you_mean, nearest
@@ -88,7 +89,9 @@ def chat_model(
     provider = provider.strip().lower().replace("-", "_")
     if not rest.strip():
         prefix = probable_provider(name)
-        raise UsageError(f"{name!r} names no provider{did_you_mean(prefix and f'{prefix}:{name}')}", valid=_EXAMPLE)
+        near = f"{prefix}:{name}" if prefix else nearest(name, ALIASES)
+        valid = f"{', '.join(ALIASES[:3])}, or {_EXAMPLE}"
+        raise UsageError(f"{name!r} names no provider{did_you_mean(near)}", valid=valid)
     if provider in PROVIDERS:
         made = _of_protocol(provider, rest.strip(), _url(provider, base_url), timeout, retries)
     else:

@@ -107,6 +107,12 @@ def require_priced(configuration: Configuration, models: list[str]) -> None:
             raise RefusedError(why, remedy=_remedy(model))
 
 
+def require_unspent(configuration: Configuration, home: str, run: str) -> None:
+    """Raise RefusedError if a budget of the user, of a day or a month, is spent."""
+    if spent := Budget(configuration, home, run, lambda data: None).spent():
+        raise RefusedError(f"No run was opened. {spent}")
+
+
 def _remedy(model: str) -> str:
     return f'set [agent.prices."{model}"] input and output, in US dollars for a million tokens, in {user_file()}'
 

@@ -112,9 +112,27 @@ class ExecutionFollowing(Following):
         peek = self.peek()
         if _is(peek, plans.DO) and stamp is not None and stamp.turn == peek.run.turn:
             return self.refused(reporting.REPORT, f"This step is not reported by a tool. {_BY_TEXT}", stops.BY_TEXT)
+        if why := self._why_unseen(peek, arguments):
+            return self.refused(reporting.REPORT, why, stops.UNSEEN)
         ended = super().report(arguments, stamp, alone)
         self.learn()
         return ended
+
+    def _why_unseen(self, peek: Peek, arguments: Mapping[str, Any]) -> str:
+        """Why a pass is not taken: the step's action is a tool, and nobody called one; "" for any other report."""
+        name = (peek.run.step or "").removesuffix(plans.CHECK)
+        step: Mapping[str, Any] = next((one for one in peek.run.params["plan"]["steps"] if one["id"] == name), {})
+        record = arguments.get("record")
+        passes = isinstance(record, dict) and record.get("verdict") == plans.PASS
+        if not (_is(peek, plans.CHECK) and passes and step.get("action") == "tool"):
+            return ""
+        for turn in (peek.run.turn - 1, peek.run.turn):
+            if any(row.data.get("tool") in plans.TOOLS for row in self.activity.rows(self.run, turn=turn, kind="call")):
+                return ""
+        return (
+            "Nothing was recorded: the step is done by a tool, the optimizer called none in this attempt, and you "
+            "looked at nothing. Look at what is there, then report."
+        )
 
     def end_by_text(self, text: str, stamp: Stamp | None) -> str | None:
         """Take an optimizer's last text as the report of its step.

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skills.lib import files as reading
-from skills.lib.model.texts import shortened
+from skills.lib.model.texts import printable, shortened
 from skills.lib.record import Record
 from skills.lib.skillfile.discovery import walk
 from skills.lib.skillfile.source import FILE_NAME
@@ -39,7 +39,7 @@ class SupportingFile(Record):
         count, noun = (self.lines, "line") if self.lines else (self.size, "byte")
         size = f"{count:,} {noun}{'' if count == 1 else 's'}"
         kind = "script, " if self.is_script else ""
-        return f"{os.path.join(folder, self.path)}{f': {self.about}' if self.about else ''} ({kind}{size})"
+        return printable(f"{os.path.join(folder, self.path)}{f': {self.about}' if self.about else ''} ({kind}{size})")
 
 
 def files(folder: str, body: str) -> tuple[SupportingFile, ...]:

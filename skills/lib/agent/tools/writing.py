@@ -64,6 +64,8 @@ def _write(files: Workspace, given: str, text: str) -> Result:
             files.require_shown(path, before)
         _replace(files, path, data)
     lines = workspace.counted(workspace.count_of_lines(data), "line")
+    if is_there and before == data:
+        return Result(f"unchanged: {name} had this content, {lines}\n")
     made = outputs.one(os.path.relpath(path, files.project), len(data), not is_there)
     return Result(f"{'replaced' if is_there else 'new'}: {name}, {lines}\n", {"made": [made]})
 

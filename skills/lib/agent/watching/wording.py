@@ -207,6 +207,7 @@ def _barred(data: Mapping[str, Any]) -> str:
         "report": "only a report was due",
         "unknown": "there is no such tool",
         "text": "this step is reported by a text",
+        "unseen": "nobody looked at anything",
     }
     return reasons.get(str(data.get("by", "")), "this step does not allow it")
 

@@ -231,8 +231,15 @@ def about(run: Run) -> str:
     """What a run is for, in one short line: its parameters, else the first text that it recorded."""
     recorded = [pair for step in run.visits for pair in run.state.get(step, {}).items()]
     texts = [{name: value} for name, value in recorded if isinstance(value, str) and " " in value]
-    said = run.params or next(iter(texts), {})
+    said = _purpose(run.params) or next(iter(texts), {})
     return short(" ".join(f"{name}={short(value)}" for name, value in said.items()))
+
+
+def _purpose(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that say what a run is for: of one that is made from a SKILL.md or a plan, its task or goal."""
+    if "instructions" in params or "plan" in params:
+        params = {name: params[name] for name in ("task", "goal") if params.get(name)}
+    return {name: value for name, value in params.items() if value is not None}
 
 
 def short(value: Any) -> str:

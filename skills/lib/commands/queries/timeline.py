@@ -71,6 +71,8 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
     # A workflow's name says little: any file can give one of that name.
     screen.print(f"  script {run.script or 'none'}, definition {run.fingerprint or 'none'}")
     for name, value in run.params.items():
+        if value is None:
+            continue
         screen.print(f"  --{name.replace('_', '-')} ", short(value))
     screen.table(_HEADINGS, [_row(screen, event) for event in records.events(run.id)])
     for checkpoint, review in run.reviews.items():
@@ -128,9 +130,10 @@ def _detail(event: Event) -> str:
         parts.append("the policy had changed")
     if detail.get("reason"):
         parts.append(f"because {short(detail['reason'])}")
-    parts += [
-        f"{name}={short(value)}" for name, value in {**detail.get("params", {}), **detail.get("recorded", {})}.items()
-    ]
+    reported = {**detail.get("params", {}), **detail.get("recorded", {})}
+    if event.kind == "opened":  # the parameters of the run stand above the table, texts of several lines there alone
+        reported = {name: value for name, value in reported.items() if value is not None and "\n" not in str(value)}
+    parts += [f"{name}={short(value)}" for name, value in reported.items()]
     parts += [_evidence(evidence) for evidence in detail.get("evidence", ())]
     if event.change.get("children"):
         parts.append("sub-agents " + " ".join(event.change["children"]))

@@ -94,7 +94,7 @@ def plan(
     from skills.lib.agent.agent import Agent
 
     host = Agent(project, model, base_url=base_url or "")
-    host.require_model()  # first, or a run is opened that nobody follows
+    host.require_model(skill or "")  # first, or a run is opened that nobody follows
     first = _run(project, run_id).id if run_id else planning.start(host, skill or "", goal or "", new=new)
     options = [word for pair in (("--model", model), ("--base-url", base_url)) if pair[1] for word in pair]
     goes_on = runs.command(project, "agent", "plan", "--run", first, *map(str, options))

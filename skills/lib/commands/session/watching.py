@@ -15,6 +15,7 @@ from skills.lib.commands.console.options import checked_text, examples, project_
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
 from skills.lib.commands.queries.runs import command
+from skills.lib.commands.session import extra
 from skills.lib.commands.session.display import JsonLines, Lines
 from skills.lib.errors import RefusedError, UsageError
 
@@ -132,6 +133,7 @@ def cancel(screen: Screen, run_id: str, as_json: bool, project: str) -> None:
     Refused if nobody drives the run.
     """
     terminal.forbid_lockstep_agent("a person stops a session")
+    extra.require()
     opened, run_id = _agent(project, run_id)
     if not opened.is_driven(run_id):
         raise RefusedError(
