@@ -21,7 +21,9 @@ _MARKS = {
 }
 _MARK = r"(?P<mark>(?i:PASS(?:ED|ES)?|FAIL(?:ED|S)?|INCONCLUSIVE))\b(?!\s*(?:or|/|\|)\s*(?i:PASS|FAIL|INCONCLUSIVE))"
 _STATED = re.compile(
-    rf"(?P<name>[A-Za-z0-9][\w .#-]{{0,60}}?)\s*(?:[:|=]|\u2014|\u2013|-|\u2192|->)+\s*{_MARK}(?P<rest>.*)", re.DOTALL
+    r"(?P<name>[A-Za-z0-9][\w .#-]{0,60}?)(?:\s*\([^()]{0,80}\))?\s*(?:[:|=✅❌]|\u2014|\u2013|-|\u2192|->)+\s*"
+    rf"{_MARK}(?P<rest>.*)",
+    re.DOTALL,
 )
 _TURNED = re.compile(
     rf"{_MARK}\s*(?:[:|=]|\u2014|\u2013|-)+\s*(?P<name>[A-Za-z][\w #-]{{0,40}}?\d{{1,4}})\b(?P<rest>.*)", re.DOTALL
