@@ -163,7 +163,7 @@ def test_each_value_says_where_it_is_from(folder: Path) -> None:
         ),
         (
             "# mine\n\n[agents]\nmodel = 'x'",
-            ["config/lockstep.toml:3: there is no setting agents; did you mean agent?", "  valid: agent"],
+            ["config/lockstep.toml:3: there is no setting agents; did you mean agent?", "  valid: agent, phases"],
         ),
         (
             '[agent]\nmax_iterations = "3"',
