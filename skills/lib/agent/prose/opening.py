@@ -37,7 +37,7 @@ def found(project: str, name: str) -> ProseSkill | None:
     Raises SkillFileError for one that cannot be read, and UsageError for one whose settings are wrong.
     """
     folder = folder_of(project, name)
-    if folder is None or folder.workflows:
+    if folder is None or any(map(os.path.isfile, folder.workflows)):  # a draft in YAML is not compiled
         return None
     if folder.error:
         raise folder.error
