@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
 from typing import Any
@@ -44,6 +45,10 @@ def load(profile: str, wanted: str, base: str, issue: str, tasks: str) -> dict[s
         "id": found.id,
         "title": found.title,
         "criteria": [one._asdict() for one in found.criteria],
+        "shown": [
+            " | ".join([one.id, one.text, *(f"given: {shlex.join(argv)}" for argv in one.verify)])
+            for one in found.criteria
+        ],
         "allowed": found.allowed,
         "base": str(since),
         "changed": rows,
@@ -60,7 +65,7 @@ def _require_alone(place: dict[str, Any], profile: str, name: str) -> None:
     ledger = Ledger(home(os.getcwd()), create=False)
     try:
         for run in ledger.every_run("workflow=? AND status IN ('open','waiting')", (WORKFLOW,)):
-            other = run.state.get("load", {}).get("task", {}).get("id", name)
+            other = run.state.get("load", {}).get("definition", {}).get("id", name)
             if other != name and task.profile(str(run.params["profile"]))["report"] == place["report"]:
                 raise TaskProblem(
                     f"run {run.id} checks task {other} in this project, and both would write {', '.join(shared)}: "
@@ -112,7 +117,10 @@ def judge(profile: str, loaded: str, evidence: str, before: str) -> dict[str, An
         "criteria": judged,
         "files": {"verdict": files, "changed": one["changed"], "findings": findings},
     }
+    found = [" | ".join([f"{row['id']} {row['verdict']}", *row["findings"]]) for row in judged]
     return {
+        "outcome": verdict["outcome"],
+        "found": [*found, " | ".join([f"files {files}", *findings])],
         "verdict": verdict,
         "again": judging.is_open(judged, reports, files),
         "calls": artifacts.calls(place, one["id"], verdict, one["open"]),

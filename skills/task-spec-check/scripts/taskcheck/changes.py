@@ -17,9 +17,11 @@ from skills.lib.paths import FOLDER
 
 from .task import TaskProblem
 
-# How many files a task may change, and how many findings are told.
-MOST, TOLD = 1_000, 40
+# How many files a task may change.
+MOST = 1_000
 _SHORT = 12
+# The base that is HEAD as the run begins.
+OPENING = "opening"
 _POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
 _LARGEST_POINTER = 1_024
 
@@ -42,7 +44,7 @@ def base_of(project: str, task_base: str, given: str) -> Base:
     if not head:
         raise TaskProblem("the project is no git checkout with a commit, so nobody can say what the task changed")
     named = _ancestor(git, task_base, "the task's base") if task_base else ""
-    wanted = _ancestor(git, given, "--base") if given else ""
+    wanted = _ancestor(git, given, "--base") if given != OPENING else ""
     if named and wanted and named != wanted:
         raise TaskProblem(f"--base {given[:80]} is not the task's base {task_base[:80]}; begin without --base")
     if named:

@@ -114,6 +114,14 @@ def look(row: Mapping[str, Any], criterion: str, changed: set[str] | None, run: 
     found = Shown(kind, row["location"], PROVES, "", "\n".join(shown))
     if terms.denies(criterion):
         return found._replace(shows=WEAK, why="the criterion says that something is not so, and no line shows that")
+    if kind == "file" and not terms.is_static(criterion):
+        return found._replace(shows=WEAK, why="that a file is there does not show what the criterion says of it")
+    if kind == "code" and not (terms.is_static(criterion) or terms.is_of_document(criterion, path)):
+        return found._replace(
+            shows=WEAK, why="lines show how it is written, not what it does: name a test and its command"
+        )
+    if kind == "code" and terms.is_prose(path) and not terms.is_of_document(criterion, path):
+        return found._replace(shows=WEAK, why=f"the criterion does not speak of {path}")
     if changed is not None and path not in changed:
         return found._replace(shows=WEAK, why=f"the task did not change {path}, so this stood there before")
     return found
@@ -157,9 +165,17 @@ def _command_fault(row: Mapping[str, Any], criterion: str, done: running.Ran) ->
         return f"it does not print {expect[:80]!r}"
     if any(expect in word for word in done.argv):
         return "it prints what it was given"
-    if terms.lacking(criterion, f"{expect} {' '.join(done.argv)}"):
-        return f"command and output do not show {terms.lacking(criterion, f'{expect} ' + ' '.join(done.argv))[:120]}"
-    return ""
+    return _unshown(criterion, terms.words_of(" ".join(done.argv)), terms.words_of(expect))
+
+
+def _unshown(criterion: str, called: frozenset[str], printed: frozenset[str]) -> str:
+    """What of the fragments and numbers of a criterion neither call nor output shows; one has to be printed alone."""
+    parts = [terms.words_of(one) for one in terms.fragments_of(criterion)]
+    if not any(part <= printed and not part <= called for part in parts if part):
+        return "the criterion does not name what is printed: name a test that shows it"
+    left = [" ".join(sorted(part)) for part in parts if not (part <= printed or part <= called)]
+    left += [number for number in terms.numbers_of(criterion) if number not in printed]
+    return f"call and output do not show {', '.join(left)[:120]}" if left else ""
 
 
 def _is_named(argv: Iterable[str], criterion: str) -> bool:
@@ -224,6 +240,12 @@ def _of_absence(row: Mapping[str, Any], criterion: str) -> Shown:
     found = Shown("absence", row["location"], PROVES, "", f"{location} {quote}")
     if not terms.denies(criterion):
         return found._replace(shows=WEAK, why="the criterion does not say that anything is absent")
+    named = terms.fragments_of(criterion)
+    paths = {os.path.normpath(one) for one in named}
+    if (quote and " ".join(quote.split()) not in named) or (location not in paths and (location != "." or not quote)):
+        return found._replace(
+            shows=WEAK, why="search for what the criterion names, where it names it, or in . as a whole"
+        )
     if not quote:
         there = os.path.lexists(location)
         return found._replace(shows=REFUTES, why=f"{location} is there") if there else found

@@ -15,16 +15,16 @@ from skills.lib.git import kill
 SECONDS, READ, KEPT = 600.0, 2_000_000, 600
 # Programs that show or change files and test nothing, and Python modules that do.
 _READERS = frozenset(
-    "[ awk basename cat chmod cmp comm cp cut diff dirname du echo egrep fgrep file find git grep head less ln ls "
-    "md5sum mkdir more mv nl od printf readlink realpath rg rm sed sha1sum sha256sum sort stat strings tac tail tee "
-    "test touch tree true uniq wc which xxd".split()
+    "[ awk basename busybox cat chmod cmp comm cp cut diff dirname du echo egrep fgrep file find git grep head "
+    "less ln ls md5sum mkdir more mv nl od printf readlink realpath rg rm sed sha1sum sha256sum sort stat strings "
+    "tac tail tee test touch tree true uniq wc which xargs xxd".split()
 )
 _PYTHON = re.compile(r"(?:python[\d.]*|pypy[\d.]*)(?:\.exe)?")
 _READING_MODULES = frozenset("py_compile compileall ast tokenize json.tool dis pydoc".split())
 _SHELLS = frozenset("bash csh dash fish ksh sh zsh cmd powershell pwsh".split())
 # Options behind which a program takes code from the command line.
 _INLINE = {"node": ("-e", "--eval", "-p", "--print"), "ruby": ("-e",), "perl": ("-e", "-E"), "php": ("-r",)}
-_WRAPPERS = frozenset("env nice nohup time timeout stdbuf xvfb-run".split())
+_WRAPPERS = frozenset("env nice nohup setsid stdbuf sudo time timeout xvfb-run".split())
 # What runners print of tests that passed: pytest, cargo, unittest, go, node, mocha, jest and vitest, rspec, phpunit,
 # maven, dotnet, ctest, swift, TAP.
 _PASSED = re.compile(
@@ -106,17 +106,25 @@ def proves_nothing(argv: list[str]) -> str:
         return "it ends with 0 whatever was done"
     if program in _SHELLS and any(re.fullmatch(r"-\w*c|/c|-Command", word) for word in words[1:]):
         return "a shell's script hides which command failed: give the command as a list of arguments"
-    if _PYTHON.fullmatch(program):
-        if any(re.fullmatch(r"-[bBdEhiIOqsSuvx]*c", word) for word in words[1:]):
-            return "code on the command line is what the checker wrote, not what the project has"
-        if any(module in words for module in _READING_MODULES):
-            return "it reads the file and runs nothing of it"
-    if any(word in _INLINE.get(program, ()) for word in words[1:]):
-        return "code on the command line is what the checker wrote, not what the project has"
+    for at, word in enumerate(words):
+        why = _inline(os.path.basename(word), words[at + 1 :])
+        if why:
+            return why
     if program in _READERS:
         return f"{program} only looks at files: give the place as code, file or absence"
     if os.path.isabs(words[0]) if words else False:
         return _strange_program(words[0])
+    return ""
+
+
+def _inline(program: str, arguments: list[str]) -> str:
+    """Why an interpreter runs nothing of the project; empty if it may, or if the program is none."""
+    is_python = bool(_PYTHON.fullmatch(program))
+    if is_python and any(module in arguments for module in _READING_MODULES):
+        return "it reads the file and runs nothing of it"
+    is_given = is_python and any(re.fullmatch(r"-[bBdEhiIOqsSuvx]*c", word) for word in arguments)
+    if is_given or any(word in _INLINE.get(program, ()) for word in arguments):
+        return "code on the command line is what the checker wrote, not what the project has"
     return ""
 
 

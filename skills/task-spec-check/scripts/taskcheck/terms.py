@@ -11,6 +11,19 @@ from skills.lib import checks
 _QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|'([^' ]+)'")
 # Names of code that stand without backquotes: snake_case, camelCase, calls, paths, options.
 _NAME = re.compile(r"(?<![\w-])(--?[a-z][\w-]*|[\w.-]*/[\w./-]+|\w+_\w+|[a-z]+[A-Z]\w*|\w+\(\)|\w+\.\w{1,5})(?!\w)")
+_CAPITALS = re.compile(
+    r"\b(?!(?:AND|OR|NOT|NO|MUST|SHOULD|MAY|OK|ALL|IF|API|CLI|UI|HTTP|URL|ID)\b)[A-Z][A-Z0-9]+\b(?![\w.])"
+)
+# A number that something gives back, which a test of it names.
+_RESULT = re.compile(
+    r"(?i)\b(?:returns?|status|code|exits?|answers?|responds?|gives?|prints?|equals?|is)(?: with)?(?: an?| the)?"
+    r" (\d+(?:[.,]\d+)*)(?!\w|[.,]?\d| ?%| percent)"
+)
+# What a file is or has, which its text shows; anything else is what it does.
+_STATIC = frozenset(
+    "argument column constant creat declar default defin document export field import includ key list mention nam new "
+    "option paramet present says set sign stat there typ version".split()
+)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _DENIES = re.compile(
@@ -53,6 +66,8 @@ def terms_of(criterion: str) -> Terms:
     rest = _QUOTED.sub(" ", criterion)
     fragments += _NAME.findall(rest)
     rest = _NAME.sub(" ", rest)
+    fragments += _CAPITALS.findall(rest)
+    rest = _CAPITALS.sub(" ", rest)
     stems = [stem(word) for word in checks.words(rest) if (len(word) > 2 or not word.isascii()) and word not in _COMMON]
     named = [words for fragment in fragments if (words := frozenset(_words(fragment)))]
     numbers = [plain_number(found) for found in _NUMBER.findall(rest)]
@@ -61,19 +76,22 @@ def terms_of(criterion: str) -> Terms:
 
 
 def is_about(criterion: str, text: str) -> bool:
-    """True if a text names half of a criterion's terms, two at least, and one of its fragments if it has any."""
+    """True if a text names half of a criterion's terms, two at least, half of its fragments, and what it gives."""
     terms, words = terms_of(criterion), _vocabulary(text)
     fragments, stems = _held(terms, words)
     count = len(terms.fragments) + len(terms.stems)
     wanted = max(min(2, count), math.ceil(count / 2))
-    return bool(count) and (bool(fragments) or not terms.fragments) and fragments + stems >= wanted
+    shown = _numbers(text)
+    if any(plain_number(found) not in shown for found in _RESULT.findall(_QUOTED.sub(" ", criterion))):
+        return False
+    return bool(count) and fragments * 2 >= len(terms.fragments) and fragments + stems >= wanted
 
 
 def lacking(criterion: str, text: str) -> str:
     """What a text does not show of a criterion: fragments, numbers, more than a third of the other words."""
     terms, words = terms_of(criterion), _vocabulary(text)
     missing = [" ".join(sorted(one)) for one in terms.fragments if not one <= words]
-    shown = {plain_number(found) for found in _NUMBER.findall(re.sub(r"[_a-zA-Z]", " ", text))}
+    shown = _numbers(text)
     missing += [number for number in terms.numbers if number not in shown]
     if missing:
         return ", ".join(missing)
@@ -81,6 +99,39 @@ def lacking(criterion: str, text: str) -> str:
     if stems * 3 < len(terms.stems) * 2:
         return ", ".join(one for one in terms.stems if not _is_among(one, words))
     return "" if fragments + stems else "any word of it"
+
+
+def fragments_of(criterion: str) -> list[str]:
+    """The fragments of a criterion, letter for letter: what is quoted, and names of code."""
+    quoted = [" ".join(next(filter(None, found.groups())).split()) for found in _QUOTED.finditer(criterion)]
+    return [*quoted, *_NAME.findall(_QUOTED.sub(" ", criterion))]
+
+
+def is_static(criterion: str) -> bool:
+    """True if a criterion names what stands somewhere, and says nothing of what that does."""
+    terms = terms_of(criterion)
+    return bool(terms.fragments) and all(stem in _STATIC for stem in terms.stems)
+
+
+def is_of_document(criterion: str, path: str) -> bool:
+    """True if a path is a document, and the criterion speaks of it: by its name, or by its folder."""
+    names = [part for part in _words(path.rpartition(".")[0]) if len(part) > 2]
+    return is_prose(path) and any(name in _vocabulary(criterion) for name in names)
+
+
+def is_prose(path: str) -> bool:
+    """True for a document, which is written for people."""
+    return path.lower().endswith(_PROSE)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, of names in it the parts."""
+    return frozenset(_words(text))
+
+
+def numbers_of(criterion: str) -> list[str]:
+    """The numbers of a criterion that stand in no fragment."""
+    return terms_of(criterion).numbers
 
 
 def is_vague(criterion: str) -> bool:
@@ -96,7 +147,7 @@ def denies(criterion: str) -> bool:
 
 def without_comments(path: str, lines: list[str]) -> list[str]:
     """The lines that are no comments; of a document, all."""
-    return lines if path.lower().endswith(_PROSE) else [line for line in lines if not _COMMENT.match(line)]
+    return lines if is_prose(path) else [line for line in lines if not _COMMENT.match(line)]
 
 
 def stem(word: str) -> str:
@@ -110,6 +161,10 @@ def stem(word: str) -> str:
 def plain_number(text: str) -> str:
     """A number without what parts its thousands."""
     return re.sub(r"[,_](?=\d{3})", "", text)
+
+
+def _numbers(text: str) -> set[str]:
+    return {plain_number(found) for found in _NUMBER.findall(re.sub(r"[_a-zA-Z]", " ", text))}
 
 
 def _held(terms: Terms, words: frozenset[str]) -> tuple[int, int]:
