@@ -104,6 +104,7 @@ PAGES: dict[str, Writer] = {
     "README.md": readme,
     "MIGRATION_STATUS.md": migration,
     "docs/architecture.md": replay,
+    "docs/adopting.md": replay,
     "docs/authoring.md": replay,
     "docs/cli.md": commands,
     **{

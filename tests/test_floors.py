@@ -25,13 +25,13 @@ ALLOWED: dict[str, set[str]] = {
     "compat": {"ground"},
     "guard": {"ground"},
     "runtime": {"ground", "schema", "model", "engine", "blocks", "ledger"},
-    "skillfile": {"ground", "model", "runtime"},
+    "skillfile": {"ground", "guard", "model", "runtime"},
     "graphfile": {"ground", "guard", "model", "runtime", "skillfile"},
     "gateway": {"ground", "schema", "model", "ledger", "skillfile"},
     "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "graphfile", "runtime"},
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }
-ALLOWED["layers"] = {"ground", "schema", "guard", "model", "ledger", "skillfile", "validation"}
+ALLOWED["layers"] = set(ALLOWED) - {"gateway", "workflow"}
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
 ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
 ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent", "layers"}
@@ -55,6 +55,7 @@ ROOMS = {
     "uvicorn": ("hosts/mcp",),
     "starlette": ("hosts/mcp",),
     "jsonschema": (),
+    "markdown_it": ("layers",),
 }
 # What a skill may import of the library.
 PUBLIC = {

@@ -18,6 +18,7 @@ PAGES: list[Any] = [
     *(pytest.param(page, marks=pytest.mark.req("H-05")) for page in PACKAGING),
     "README.md",
     "MIGRATION_STATUS.md",
+    pytest.param("docs/adopting.md", marks=pytest.mark.req("E-06")),
     "docs/architecture.md",
     pytest.param("docs/authoring.md", marks=pytest.mark.req("W-20")),
     "docs/cli.md",

@@ -135,6 +135,11 @@ def _compiled(name: str, sources: dict[str, str]) -> dict[str, tuple[str, str]]:
         }
 
 
+def entry_script(name: str) -> str:
+    """The text of the entry script of a skill."""
+    return _template_text("entry.py", {"name": name})
+
+
 def _next_commands(name: str, shown: str, as_yaml: bool) -> list[list[str]]:
     """The commands with which its author goes on, each with what it is for."""
     folder = quote(shown)

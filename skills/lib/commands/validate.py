@@ -20,7 +20,7 @@ from skills.lib.graphfile.reader import GraphFileError, Problem
 from skills.lib.hosts import skills
 from skills.lib.layers import registry
 from skills.lib.model.steps import Registered
-from skills.lib.runtime import script
+from skills.lib.runtime import compiled, script
 from skills.lib.skillfile import discover
 from skills.lib.validation import output, registration
 from skills.lib.validation import validator as validation
@@ -186,7 +186,10 @@ def _check_module(checked: _Checked, entry: skills.Loaded) -> None:
         checked.findings += _broken(entry)
         return
     found = validation.validate(entry.workflow, entry.file, waived=True)
-    if not any(finding.severity == "error" and not finding.waived for finding in found):
+    yaml = paths.yaml_of(entry.file)
+    if yaml and compiled.is_draft(yaml):
+        found.append(_unaccepted(entry, yaml))
+    elif not any(finding.severity == "error" and not finding.waived for finding in found):
         checked.sealable.append(Registered(entry.workflow, entry.file))
     _add(checked, [*found, *validation.validate_source(entry.workflow, entry.file, waived=True)])
 
@@ -202,7 +205,7 @@ def _add(checked: _Checked, found: Sequence[Finding]) -> None:
 def _stale(entry: skills.Loaded) -> list[Finding]:
     """A finding if steps cannot be printed of a workflow.yaml, since what is compiled of it is missing or older."""
     yaml = paths.yaml_of(entry.file)
-    if not yaml or entry.workflow is None or compiling.is_current(yaml):
+    if not yaml or entry.workflow is None or compiled.is_draft(yaml) or compiling.is_current(yaml):
         return []
     there = os.path.isfile(entry.file)
     what = f"{os.path.basename(entry.file)} is {'older than its source' if there else 'not compiled yet'}"
@@ -226,6 +229,16 @@ def _broken(entry: skills.Loaded) -> list[Finding]:
             for one in entry.error.problems
         ]
     return [Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "fix it")]
+
+
+def _unaccepted(entry: skills.Loaded, yaml: str) -> Finding:
+    """A draft, as a finding: nobody would run it."""
+    assert entry.workflow is not None
+    what, why = "the workflow is a draft that no person has accepted", "no step of it can be printed"
+    do = f"correct it, then: {join(['lockstep', 'adopt', os.path.relpath(os.path.dirname(yaml)), '--accept'])}"
+    return Finding(
+        "unaccepted-draft", "warning", entry.workflow.name, yaml, compiling.lines_of(yaml)(("draft",)), what, why, do
+    )
 
 
 def _said(problem: Problem) -> str:

@@ -42,16 +42,17 @@ class GraphFile:
         return compiled.to_json(self.workflow.to_data(), digests)
 
 
-def compile_file(file: str, find: Callable[[str], Callable[..., Any]] | None = None) -> GraphFile:
+def compile_file(file: str, find: Callable[[str], Callable[..., Any]] | None = None, drafts: bool = False) -> GraphFile:
     """Compile a ``workflow.yaml``. Raises GraphFileError with everything that is wrong, by file and line.
 
-    The graph itself is not validated: ``registration.require`` does that. A handler that the file names is imported,
-    unless ``find`` gives it.
+    A draft is refused unless ``drafts``, which is for whoever looks at it. The graph itself is not validated:
+    ``registration.require`` does that. A handler that the file names is imported, unless ``find`` gives it.
     """
     file = os.path.abspath(file)
     reader = read(file)
     fields = reader.known(reader.fields, (), keys.WORKFLOW, "a workflow")
-    _refuse_draft(reader, fields)
+    if not drafts:
+        _refuse_draft(reader, fields)
     texts = _texts(reader, file)
     try:
         workflow = _workflow(reader, fields, texts, find or _finder(file))

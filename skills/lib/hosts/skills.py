@@ -101,7 +101,7 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
 
 def _compiled(yaml: str, file: str) -> Workflow:
     """The workflow that a workflow.yaml says now; steps are printed from the JSON that was compiled of it."""
-    workflow = compile_file(yaml).workflow
+    workflow = compile_file(yaml, drafts=not registration.demanded).workflow
     registration.require(workflow, file)
     return workflow
 

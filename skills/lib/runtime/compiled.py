@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORMAT = 1
+# How much of a YAML file is looked at for its mark of a draft, in characters.
+_DRAFT_LIMIT = 64_000
 
 
 def digest_of(source: str) -> str:
@@ -47,6 +49,16 @@ def _lines(around: str, parts: Any) -> str:
     return around[0] + "\n" + ",\n".join(parts) + "\n" + around[1]
 
 
+def is_draft(source: str) -> bool:
+    """True if a ``workflow.yaml`` has the line by which no person has accepted it; reading YAML is not for a step."""
+    try:
+        with open(source, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_DRAFT_LIMIT).split("\n")
+    except OSError:
+        return False
+    return any(line.startswith("draft:") and line[6:].partition("#")[0].strip(" \t\r\"'") == "true" for line in lines)
+
+
 def load(path: str, find: Callable[[str], Callable[..., Any]]) -> Workflow:
     """The workflow of the JSON at ``path``, registered under its name; ``find`` gives the functions that it names.
 
@@ -55,6 +67,9 @@ def load(path: str, find: Callable[[str], Callable[..., Any]]) -> Workflow:
     if not os.path.isfile(path):
         source = paths.yaml_of(path)
         if source:
+            if is_draft(source):
+                remedy = f"a person reads it and corrects it, then: lockstep adopt {os.path.dirname(source)} --accept"
+                raise SkillError(f"{source} is a draft that no person has accepted", remedy=remedy)
             raise SkillError(f"{source} was never compiled", remedy=_command(path))
         raise SkillError(f"{path} is missing", remedy="the graph of a script x.py is in x_workflow.py beside it")
     data = _data(path)

@@ -87,7 +87,8 @@ def graphs_in(folder: Path) -> list[Path]:
         if file.name.endswith((paths.MODULE, paths.COMPILED)):
             found.add(file)
         elif file.name.endswith("_" + paths.YAML) or (file == folder / paths.YAML and os.path.lexists(file)):
-            found.add(Path(paths.compiled_of(str(file))))
+            compiled = os.path.relpath(paths.compiled_of(str(file)), os.path.abspath(folder))
+            found.add(folder / compiled)  # as the folder is written, like the others
     return sorted(found)
 
 

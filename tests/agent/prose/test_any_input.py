@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skills.lib.agent.prose import tool_names
 from skills.lib.agent.prose.skill import load
 from skills.lib.agent.prose.workflow import followed
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import LockstepError
 from skills.lib.model.steps import StepContext
 from skills.lib.runtime.objectives import judged
+from skills.lib.skillfile import tool_names
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),

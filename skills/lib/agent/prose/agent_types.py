@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skills.lib.agent.prose import tool_names
 from skills.lib.errors import RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.guard.offering import SHELL
 from skills.lib.record import Record
-from skills.lib.skillfile import SkillFileError
+from skills.lib.skillfile import SkillFileError, tool_names
 from skills.lib.skillfile.document import read_fields
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 from skills.lib import compact_json
-from skills.lib.agent.prose import supporting, tool_names
+from skills.lib.agent.prose import supporting
 from skills.lib.agent.prose.settable import SETTABLE, read
 from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.record import Record
-from skills.lib.skillfile import SkillFileError, load_skill
+from skills.lib.skillfile import SkillFileError, load_skill, tool_names
 from skills.lib.skillfile.frontmatter import parse_yaml
 from skills.lib.skillfile.source import read_source
 

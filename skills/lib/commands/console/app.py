@@ -21,6 +21,7 @@ SUBCOMMANDS = {
     "validate": "Check skills: graphs, handlers, prompts, SKILL.md.",
     "graph": "Draw a workflow: every edge, every outcome, the edges that a run took.",
     "new": "Make a new skill: running, valid and tested.",
+    "adopt": "Make the draft of a workflow from a skill in prose.",
     "phase": "Say which skills serve a phase, and open its run.",
     "walk": "Play the agent: walk a skill block by block.",
     "runs": "List the runs of a project.",
