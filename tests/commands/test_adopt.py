@@ -188,6 +188,17 @@ def test_a_folder_that_cannot_be_written_is_told(cli: Command, skill: Path) -> N
     assert files(skill) == ["SKILL.md"]
 
 
+def test_a_draft_that_is_stopped_halfway_leaves_nothing(
+    cli: Command, skill: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(path: str, *_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skills.lib.layers.adopting.placing.os.makedirs", stopped)
+    assert cli("adopt", "skills/reviewing").code == 130
+    assert files(skill) == ["SKILL.md"]
+
+
 def test_what_is_written_halfway_is_taken_back(cli: Command, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: str, *_: object) -> None:
         raise OSError(28, "No space left on device", path)
@@ -220,6 +231,22 @@ def test_a_file_that_is_too_large_or_has_terminal_codes_is_told(cli: Command, pr
         assert shown.code == 5
         assert why in shown.err
         assert files(folder) == ["SKILL.md"]
+
+
+def test_an_id_is_never_what_another_reader_of_yaml_takes_for_true_or_false(cli: Command, project: Path) -> None:
+    made(project, "switch", "---\nname: switch\ndescription: S.\n---\n## Step 1: yes\n\na\n\n## Step 2: Off\n\nb\n")
+
+    steps = json.loads(cli("adopt", "skills/switch", "--dry-run", "--json").out)["steps"]
+    assert [step["id"] for step in steps] == ["step-yes", "step-off"]
+
+
+def test_a_graph_under_the_heading_of_a_procedure_may_begin_with_its_one_action(cli: Command, project: Path) -> None:
+    graph = 'digraph { run -> green; green [shape=diamond]; green -> merge [label="yes"]; green -> stop [label="no"] }'
+    text = f"---\nname: merging\ndescription: M.\n---\n# X\n\n## Workflow\n\n```dot\n{graph}\n```\n"
+    made(project, "merging", text)
+
+    steps = json.loads(cli("adopt", "skills/merging", "--dry-run", "--json").out)["steps"]
+    assert {step["id"]: step["next"] for step in steps}["green"] == {"yes": "merge", "no": None}
 
 
 def test_deep_nesting_is_one_step(cli: Command, project: Path) -> None:

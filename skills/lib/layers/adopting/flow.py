@@ -24,10 +24,13 @@ _ENDS = frozenset(
 _SPACES = re.compile(r"\s+")
 
 
-def is_decision(drawn: Drawn) -> bool:
-    """True if a graph only says what to choose: nothing that it says to do leads to anything else."""
+def is_decision(drawn: Drawn, is_under_procedure: bool = False) -> bool:
+    """True if a graph only says what to choose: nothing that it says to do leads to anything else.
+
+    Under the heading of a procedure, what it begins with may be such a thing.
+    """
     followed = {edge.source for edge in drawn.edges}
-    reached = {edge.target for edge in drawn.edges}
+    reached = {edge.target for edge in drawn.edges} | (followed if is_under_procedure else set())
     boxes = [node.name for node in drawn.nodes.values() if node.kind != CHOICE]
     has_choice = any(node.kind == CHOICE for node in drawn.nodes.values())
     return has_choice and not any(name in followed and name in reached for name in boxes)

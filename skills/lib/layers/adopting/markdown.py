@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from skills.lib.errors import EnvironmentProblem
@@ -11,6 +12,7 @@ from skills.lib.errors import EnvironmentProblem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 HEADING, FENCE, ORDERED, BULLETS, PARAGRAPH, OTHER = "heading", "fence", "ordered", "bullets", "paragraph", "other"
@@ -94,19 +96,24 @@ class Section:
             section = section.parent
 
 
-def read_blocks(text: str, first_line: int = 1) -> list[Block]:
-    """The blocks of a Markdown text; ``first_line`` is the number of its first line.
-
-    Raises EnvironmentProblem if the Markdown reader is not installed.
-    """
+@cache
+def _parser() -> MarkdownIt:
     try:
         from markdown_it import MarkdownIt
     except ImportError:
         raise EnvironmentProblem(
             "the package markdown-it-py is not installed, which reads Markdown", remedy="pip install markdown-it-py"
         ) from None
+    return MarkdownIt("commonmark").enable("table")
+
+
+def read_blocks(text: str, first_line: int = 1) -> list[Block]:
+    """The blocks of a Markdown text; ``first_line`` is the number of its first line.
+
+    Raises EnvironmentProblem if the Markdown reader is not installed.
+    """
     lines = text.split("\n")
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    tokens = _parser().parse(text)
     blocks = []
     for at, token in enumerate(tokens):
         if token.level == 0 and token.nesting >= 0 and token.map:

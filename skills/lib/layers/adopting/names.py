@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 ID_LIMIT, WORD_LIMIT, FIELD_LIMIT = 40, 24, 30
 _RESERVED = frozenset(("next", "done", "current", "end", "none", "null", "closing"))
+# Other readers of YAML than ours, as an editor's, take these for true and false.
+_SWITCHES = frozenset(("yes", "no", "on", "off", "true", "false", "y", "n"))
 _STANDARD = ("ok", "fail", "skip", "iterate", "default")
 _LETTERS = re.compile(r"[a-z0-9]+")
 
@@ -76,7 +78,7 @@ def _legal(name: str, otherwise: str, prefix: str) -> str:
     """The name as an id may be: not empty, not reserved, a letter first."""
     if not name:
         return otherwise
-    return f"{prefix}-{name}" if name in _RESERVED or not name[0].isalpha() else name
+    return f"{prefix}-{name}" if name in _RESERVED | _SWITCHES or not name[0].isalpha() else name
 
 
 def _unused(name: str, taken: Collection[str], limit: int) -> str:

@@ -42,12 +42,14 @@ def write(folder: str | Path, files: Mapping[str, str]) -> None:
             with open(target, "x", encoding="utf-8", newline="\n") as file:
                 written.append(target)
                 file.write(files[path])
-    except OSError as error:
+    except BaseException as error:  # ^C as well: nothing may be left that the next call takes for somebody's own
         for target in written:
             disk.remove(target)
         for parent in reversed(made):
             with contextlib.suppress(OSError):
                 os.rmdir(parent)
+        if not isinstance(error, OSError):
+            raise
         if isinstance(error, FileExistsError):
             raise RefusedError(f"{error.filename} exists already, and nothing is overwritten") from error
         what = f"{error.filename or root} cannot be written: {error.strerror}"

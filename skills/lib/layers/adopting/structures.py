@@ -119,7 +119,7 @@ def _graph(root: Section, section: Section, block: Block, drawn: Drawn, count: i
 def _why_no_process(section: Section, before: Block | None, drawn: Drawn) -> str:
     """Why a graph does not say how the procedure goes; "" if it may."""
     title = drawn.title.replace("_", " ")
-    if flow.is_decision(drawn):
+    if flow.is_decision(drawn, says_procedure(section.title)):
         return "it only says what to choose"
     for heading in (section.title, title):
         if says_no_procedure(heading) and not says_procedure(heading):
@@ -134,8 +134,9 @@ def _why_no_process(section: Section, before: Block | None, drawn: Drawn) -> str
 def _headings(root: Section, named: Section | None) -> Iterator[Candidate]:
     for rule, pattern in ((STEPS, _STEP), (COUNTED, _COUNTED)):
         groups: list[tuple[Section, list[Section]]] = []
+        taken: set[int] = set()
         for parent in root.every():
-            if any(_is_inside(parent, member) for _, members in groups for member in members):
+            if any(id(one) in taken for one in (parent, *parent.above())):
                 continue
             if _is_excluded(parent, named):
                 continue
@@ -147,6 +148,9 @@ def _headings(root: Section, named: Section | None) -> Iterator[Candidate]:
                 groups[-1][1].extend(members)
             elif len(members) > 1 and (rule == STEPS or _is_counted([one.title for one in members])):
                 groups.append((parent, list(members)))
+            else:
+                continue
+            taken.update(map(id, members))
         for parent, members in groups:
             yield _counted(rule, parent, _with_missing(members, pattern), pattern)
     for section in root.every():
@@ -308,7 +312,3 @@ def _gaps(members: Sequence[Section], pattern: re.Pattern[str]) -> list[str]:
         if counted != list(range(counted[0], counted[0] + len(counted))):
             return [f"the numbers of the headings are {', '.join(numbers)}: taken in the order in which they stand"]
     return []
-
-
-def _is_inside(section: Section, of: Section) -> bool:
-    return section is of or any(above is of for above in section.above())
