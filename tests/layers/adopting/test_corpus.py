@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.layers.adopting.corpus_cases import Case, cases
+from tests.layers.adopting.corpus_cases import CORPUS, Case, cases
 from tests.layers.adopting.score import source_lines
 
 CASES = cases()
@@ -26,7 +26,7 @@ def test_every_shape_has_eight_cases_and_the_corpus_sixty_six() -> None:
     assert len(CASES) >= 66
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.shape}-{case.name}")
+@pytest.mark.parametrize("case", [*CASES, *cases(CORPUS / "held_out")], ids=lambda case: f"{case.shape}-{case.name}")
 def test_the_intended_graph_fits_its_text(case: Case) -> None:
     lines = source_lines(case.source)
     intended = case.intended

@@ -17,7 +17,7 @@ HELD_OUT = cases(CORPUS / "held_out")
 
 
 @pytest.mark.req("E-06")
-@pytest.mark.parametrize(("shape", "least"), [("within", 12), ("beyond", 1)])
+@pytest.mark.parametrize("shape, least", [("within", 12), ("beyond", 1)])
 def test_drafts_of_held_out_cases_are_as_intended(shape: str, least: int, tmp_path: Path) -> None:
     agreed = [case for case in HELD_OUT if case.shape == shape and _agrees(case, tmp_path)]
 
