@@ -10,6 +10,7 @@ from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome, Person, Rendered
 
 OK, FAIL, SKIP, ITERATE, DEFAULT = Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE, Outcome.DEFAULT
+MORE = Outcome("more-guests")
 # Steps that a defect may change, counted from the one it is planted at.
 SPAN = 4
 Expected = set[tuple[str, str]]
@@ -132,6 +133,11 @@ def false_exit(plan: Plan, at: int) -> Expected:
     asked = Person("Once more?", {"yes": OK})
     plan.side(at, {"id": step, "handler": asked, "next": {OK: step, SKIP: None}})
     return {("loop-without-exit", f"w:{step}"), ("route-never-given", f"w:{step}:skip")}
+
+
+def word_loop(plan: Plan, at: int) -> Expected:
+    plan.steps[at + 1]["next"][MORE] = plan.id(at)
+    return {("unbounded-word-loop", f"w:{plan.id(at + 1)}")}
 
 
 def unbounded_pair(plan: Plan, at: int) -> Expected:
@@ -523,6 +529,12 @@ DEFECTS: dict[str, Plant] = {
     ),
     "bare-gate": changed("bare-gate", actions=[Rendered('<step number="2" gate="Plan"><DO>go on</DO></step>')]),
     "bare-gate: repeat": changed("bare-gate", actions=["First."], repeat=[Rendered("<gate>go on</gate>")]),
+    "misspelt-outcome": rerouted("misspelt-outcome", ":fial", lambda onward: {OK: onward, Outcome("fial"): onward}),
+    "word-named-once": rerouted(
+        "word-named-once", ":more-guests", lambda onward: {OK: onward, MORE: onward}, when={OK: "all are served"}
+    ),
+    "word-named-once: alone": rerouted("word-named-once", ":more-guests", lambda onward: {MORE: onward}, when={}),
+    "unbounded-word-loop": word_loop,
     "missing-title": changed("missing-title", title=" "),
     "repeated-title": repeated_title,
     "long-block": changed("long-block", actions=["word " * 2000]),

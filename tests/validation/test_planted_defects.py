@@ -11,7 +11,7 @@ from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate
 from tests.validation.defects import DEFECTS, SPAN, Expected, Plan
 
-SOLO = {"always", "empty-workflow", "malformed-name", "no-end", "unknown-start"}
+SOLO = {"always", "empty-workflow", "malformed-name", "meaning-of-no-end", "no-end", "unknown-start"}
 
 
 def _found(plan: Plan) -> Expected:
