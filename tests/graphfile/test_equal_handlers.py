@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import CommandLine
+from skills.lib.commands.console.app import lockstep
 from skills.lib.engine.handlers import judge
 from skills.lib.graphfile.compiling import GraphFile
 from skills.lib.model.requirements import Arg, Field
@@ -21,7 +24,10 @@ from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Dispatch
 from skills.lib.runtime import compiled as compiled_json
 from skills.lib.runtime import loading
+from skills.lib.testing.transitions import check_walk
+from skills.lib.testing.walks import every_walk
 from tests.graphfile.as_yaml import as_yaml
+from tests.skills.samples import samples_of
 
 SKILLS = Path(__file__).parents[2] / "skills"
 CONTEXTS = 10_000
@@ -160,3 +166,29 @@ def result(chance: random.Random) -> dict[str, Any]:
     if chance.random() < 0.5:
         return {"child": "c", "target": chance.choice(TEXTS), "status": "lost", "reason": chance.choice(TEXTS)}
     return {"child": "c", "target": chance.choice(TEXTS), "status": "done", "values": {"result": chance.choice(TEXTS)}}
+
+
+@pytest.mark.slow
+@pytest.mark.req("E-05")
+@pytest.mark.parametrize("skill", list(WRITTEN), ids=lambda skill: skill.rpartition("/")[2])
+def test_every_transition_is_taken_with_rules_in_place_of_the_handlers(
+    skill: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+    copy = tmp_path / "skills" / skill.partition("/")[0]
+    shutil.copytree(SKILLS / copy.name, copy, ignore=shutil.ignore_patterns("__pycache__", "*.seal"))
+    script = tmp_path / "skills" / f"{skill}.py"
+    script.with_name(f"{script.stem}_workflow.py").unlink()
+    text = as_yaml(python(skill), WRITTEN[skill])
+    script.with_name(f"{script.stem}_workflow.yaml").write_text(text, encoding="utf-8")
+    sealed = CliRunner().invoke(lockstep, ["validate", str(copy), "--seal"])
+    assert (sealed.exit_code, script.with_name(f"{script.stem}_workflow.json").is_file()) == (0, True), sealed.output
+    values, files, prepare = samples_of(script)
+    walks = every_walk(loading.workflow_of_script(str(script)))
+    assert [str(walk) for walk in walks] == [str(walk) for walk in every_walk(python(skill))]
+    for number, walk in enumerate(walks):
+        project = tmp_path / f"project{number}"
+        project.mkdir()
+        if prepare:
+            prepare(project)
+        check_walk(script, walk, project, values=values, files=files)
