@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -72,10 +73,12 @@ BOMBS: dict[str, bytes] = {
 }
 
 
-def read_all(folder: Path, files: dict[str, bytes]) -> dict[str, list[str]]:
-    """What is told of each file, by its name; fails if one takes long."""
+def read_all(folder: Path, files: dict[str, bytes], beside: Path | None = None) -> dict[str, list[str]]:
+    """What is told of each file, by its name, with what stands in a skill beside it; fails if one takes long."""
     for name, data in files.items():
-        (folder / name / "scripts").mkdir(parents=True)
+        if beside is not None:
+            shutil.copytree(beside, folder / name)
+        (folder / name / "scripts").mkdir(parents=True, exist_ok=True)
         (folder / name / "workflow.yaml").write_bytes(data)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
@@ -109,11 +112,14 @@ def test_bombs_and_odd_bytes_are_refused_with_a_line(tmp_path: Path) -> None:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measures memory by /proc")
 @pytest.mark.parametrize("count", [60, pytest.param(1_500, marks=pytest.mark.slow)])
 def test_a_good_file_with_bytes_changed_is_read_or_refused(tmp_path: Path, count: int) -> None:
-    good = (ROOT / "skills" / "decision-critic" / "workflow.yaml").read_bytes()
+    skill = ROOT / "skills" / "decision-critic"
+    good = (skill / "workflow.yaml").read_bytes()
     chance = random.Random(count)
-    files = {f"m{number}": mutated(good, chance) for number in range(count)}
-    told = read_all(tmp_path, files)
+    files = {"as it is": good} | {f"m{number}": mutated(good, chance) for number in range(1, count)}
+    told = read_all(tmp_path, files, skill)
     assert len(told) == count
+    assert told["as it is"] == ["good"]
+    assert 0 < sum(found == ["good"] for found in told.values()) < count / 2
     assert all(found == ["good"] or int(found[0].partition(":")[0]) >= 1 for found in told.values())
 
 
