@@ -17,6 +17,7 @@ from tests.agent.planning.plan_runs import GOAL, LINE, honest
 from tests.agent.planning.plan_runs import project as with_skill
 from tests.agent.scripted import Answer, ScriptedModel, report
 from tests.commands.conftest import Command
+from tests.fixtures.terminal import at_terminal
 
 Put = Callable[[ScriptedModel], ScriptedModel]
 
@@ -98,6 +99,25 @@ def test_in_a_pipe_the_plan_is_shown_and_nothing_is_executed(cli: Command, put: 
     assert shown.out.startswith(f"The plan for books, to reach: {GOAL}\n\n1. Find the line (find)")
     assert re.search(r"lockstep answer \S+ ANSWER\n +lockstep agent plan --run", shown.err)
     assert not (project / "SUMMARY.md").exists()
+
+
+@pytest.mark.req("P-01")
+def test_a_plan_and_a_step_that_failed_are_answered_by_lockstep_answer_from_another_process(
+    cli: Command, put: Put, project: Path
+) -> None:
+    put(honest(by=Failing(4)))
+    plan = re.search(r"lockstep answer (\S+) ANSWER", cli("agent", "plan", "books", GOAL).err)
+    assert plan
+    code, shown = at_terminal("answer", plan[1], "approve")
+    assert (code, "Recorded as a person's answer" in shown) == (0, True)
+    executed = cli("agent", "plan", "books", GOAL)
+    failed = re.search(r"lockstep answer (\S+) ANSWER", executed.err)
+    assert (executed.code, bool(failed)) == (6, True)
+    assert failed
+    code, shown = at_terminal("answer", failed[1], "accept")
+    assert (code, "takes a reason" in shown) == (3, True)
+    assert at_terminal("answer", failed[1], "accept", "--reason", "the line is known to be right")[0] == 0
+    assert cli("agent", "plan", "books", GOAL).code == 0
 
 
 def test_yes_approves_the_plan_unless_an_agent_gives_it(cli: Command, put: Put, project: Path) -> None:
