@@ -38,6 +38,11 @@ PAGES = {
         "A skill runs without a person in the loop: [the agent](../agent.md). A row with a second number is an "
         "acceptance criterion of the row above.",
     ),
+    "L": (
+        "layered-skills.md",
+        "Layered skills",
+        "A phase of a runner has skills in [layers](../layers.md): core skills that hold in the run of an adapter.",
+    ),
 }
 
 

@@ -24,6 +24,7 @@ PAGES: list[Any] = [
     "docs/cli.md",
     "docs/founding/autonomous-execution.md",
     "docs/founding/forced-skills.md",
+    "docs/founding/layered-skills.md",
     "docs/founding/plans.md",
     pytest.param("docs/hooks.md", marks=pytest.mark.req("H-02")),
     pytest.param("docs/hosts/README.md", marks=pytest.mark.req("H-01", "H-04")),
