@@ -90,8 +90,9 @@ class Agent:
 
         ``skill`` is a name or a path, also of a SKILL.md without a graph. ``request`` is the task in words; it is also
         the first text that the skill requires and ``parameters`` does not have. Raises UsageError or RefusedError if
-        the skill cannot be opened so.
+        the skill cannot be opened so, or a secret is in what is given.
         """
+        self.require_no_secrets("the task", request, parameters)
         return self._opener().start(skill, request, dict(parameters or {}), new)
 
     def require_model(self, skill: str = "") -> None:
