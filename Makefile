@@ -30,7 +30,7 @@ conformance: setup ## bring the conformance suites that the MCP server is held t
 test: setup ## run the tests that are quick, in some minutes
 	$(PYTHON) -m pytest -n $(or $(JOBS),3) -m "not slow"
 
-test-all: setup ## run all tests, as CI does
+test-all: setup ## run all tests, as CI does; LOCKSTEP_EXHAUSTIVE=1 runs each sweep, search and matrix whole
 	$(PYTHON) -m pytest -n $(or $(JOBS),2)
 
 lint: setup ## check style and format

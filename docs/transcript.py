@@ -23,10 +23,11 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# One place for all sessions: to compile the library for each takes longer than most of a page.
+BYTECODE = ROOT / "build" / "bytecode"
 ELISION = "[…]"
 SECONDS = 120
 BUG = 70  # the exit code of a bug in Lockstep, which no page is to show
@@ -130,13 +131,14 @@ class Session:
             "HOME": str(self.folder / "home"),
             "XDG_CACHE_HOME": str(self.folder / "home" / "cache"),
             "PYTHONPATH": str(ROOT),
-            "PYTHONPYCACHEPREFIX": str(self.folder / "home" / "bytecode"),
+            "PYTHONPYCACHEPREFIX": str(BYTECODE),
             "LC_ALL": "C.UTF-8",
             "NO_COLOR": "1",
             "COLUMNS": "100",
+            # Without the other plugins that are installed here, which take long to import.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTEST_ADDOPTS": "-p lockstep.pytest_plugin",
         }
-        if not any(entry.name == "lockstep" for entry in entry_points(group="pytest11")):
-            environment["PYTEST_ADDOPTS"] = "-p lockstep.pytest_plugin"
         ends = os.openpty() if terminal else ()
         try:
             return subprocess.run(
@@ -170,6 +172,7 @@ def session() -> Iterator[Session]:
         yield project
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(f"{BYTECODE}{folder}", ignore_errors=True)
 
 
 def _replayed(session: Session, page: str) -> Iterator[str]:

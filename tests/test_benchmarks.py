@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.__main__ import main
+from benchmarks import deviations
+from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.adherence import attempts, audit, simulation, skills
+from benchmarks.adherence import figures as adherence
 from benchmarks.adherence.attempts import NAMES
 from benchmarks.adherence.counts import Counts
+from benchmarks.adherence.lazy_ways import ATTEMPTS
+from benchmarks.gates import figures as gates
 from benchmarks.graphs import edges, large_workflow, workflow_of_edges
+from benchmarks.recovery import figures as recovery
+from benchmarks.recovery.tasks import CASES
 from benchmarks.report import Figures
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Move
@@ -21,6 +27,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request
 from skills.lib.runtime import definition
 from skills.lib.validation.validator import validate
+from tests.extent import extent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,17 +35,18 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SEED = 7
+DEVIATING, HONEST = extent(48, 160), extent(16, 80)
 
 
 @pytest.fixture(scope="module")
 def deviating() -> Counts:
-    return simulation.simulate(simulation.LEDGER, 160, SEED, 0.25)
+    return simulation.simulate(simulation.LEDGER, DEVIATING, SEED, 0.25)
 
 
 def test_every_deviation_is_refused_and_the_way_back_is_given(deviating: Counts) -> None:
     assert deviating.faults == []
     assert {kind: deviating.share(kind) for kind in NAMES} == dict.fromkeys(NAMES, 1.0)
-    assert (deviating.ended, deviating.disturbed_runs) == (160, 0)
+    assert (deviating.ended, deviating.disturbed_runs) == (DEVIATING, 0)
 
 
 def test_no_run_reaches_its_end_without_the_evidence_of_every_step(deviating: Counts) -> None:
@@ -50,9 +58,9 @@ def test_a_refused_agent_is_back_on_its_way_within_four_commands(deviating: Coun
 
 
 def test_honest_runs_are_not_disturbed() -> None:
-    counts = simulation.simulate(simulation.LEDGER, 80, SEED, 0)
+    counts = simulation.simulate(simulation.LEDGER, HONEST, SEED, 0)
     assert counts.faults == []
-    assert (counts.ended, counts.disturbed_runs, counts.holes, sum(counts.made.values())) == (80, 0, 0, 0)
+    assert (counts.ended, counts.disturbed_runs, counts.holes, sum(counts.made.values())) == (HONEST, 0, 0, 0)
     assert len({step.partition(":")[0] for step in counts.steps}) == 8
 
 
@@ -65,7 +73,8 @@ def test_the_plain_printer_refuses_nothing() -> None:
 
 
 def test_a_run_prints_the_same_in_this_process_and_by_real_ones() -> None:
-    assert simulation.same_as_process(8, SEED, 0.2) == 8
+    runs = extent(4, 8)
+    assert simulation.same_as_process(runs, SEED, 0.2) == runs
 
 
 def test_an_engine_that_routes_anywhere_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,30 +229,44 @@ def test_a_table_shows_numbers_with_fitting_digits() -> None:
     }
 
 
-BENCHMARKS = (
-    "steps deep compiled growth hooks validation drawing formatters adherence gates contents "
-    "guard session compliance cost deviations recovery context"
-).split()
+# A table of each benchmark, with some of what stands in one of its columns.
+SHOWN: dict[str, tuple[int, str, set[object]]] = {
+    "steps": (0, "call", {"python -c pass", "a step, with ledger commit", "a step, stateless", "refused step"}),
+    "drawing": (0, "share drawn", {"100 %"}),
+    "adherence": (0, "deviation", {*NAMES, "all"}),
+    "recovery": (0, "temperament", {*recovery.TEMPERAMENTS}),
+    "compliance": (0, "model", {"deviating", "honest"}),
+}
 
 
-def test_every_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--quick", "--json", "--runs", "8"]) == 0
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes of benchmarks whose findings have tests of their own: enough for each table."""
+    monkeypatch.setattr(adherence, "LEAST", 1)
+    monkeypatch.setattr(adherence, "ATTEMPTS", dict(list(ATTEMPTS.items())[:2]))
+    monkeypatch.setattr(deviations, "QUICK_READS", 1)
+    monkeypatch.setattr(gates, "QUICK", 3)
+    kinds = {(case.kind == "no fault", case.solvable): case for case in CASES}
+    monkeypatch.setattr(recovery, "CASES", [*kinds.values()] * 4)
+
+
+# What a run costs, skill by skill, and its tables are shown by tests/test_cost_benchmark.py.
+@pytest.mark.usefixtures("little")
+@pytest.mark.parametrize("name", [name for name in BENCHMARKS if name != "cost"])
+def test_a_benchmark_runs_and_prints_its_tables(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--quick", "--json", "--runs", "4"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found["benchmarks"]) == BENCHMARKS
-    assert [row["call"] for row in found["benchmarks"]["steps"][0]["rows"]] == [
-        "python -c pass",
-        "a step, with ledger commit",
-        "a step, stateless",
-        "refused step",
-        "an opening",
-        "a repeat of the last command",
-    ]
-    assert {row["share drawn"] for row in found["benchmarks"]["drawing"][0]["rows"]} == {"100 %"}
     assert found["quick"] is True
+    assert list(found["benchmarks"]) == [name]
+    assert found["benchmarks"][name][0]["rows"]
+    assert "What went wrong" not in [table["title"] for table in found["benchmarks"][name]]
+    if name in SHOWN:
+        table, column, some = SHOWN[name]
+        assert some <= {row[column] for row in found["benchmarks"][name][table]["rows"]}
 
 
 def test_a_name_that_is_no_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["step"])
     assert left.value.code == 2
-    assert f"step is no benchmark: {', '.join(BENCHMARKS)}" in capsys.readouterr().err
+    assert "step is no benchmark: steps, deep, compiled, growth, hooks, validation, " in capsys.readouterr().err

@@ -45,7 +45,6 @@ def test_the_ci_run_is_all_the_checks_and_ends_with_the_tests() -> None:
         "setup",
         "lint",
         "types",
-        "docs-check",
         "validate",
         "test-all",
     ]

@@ -91,5 +91,5 @@ def test_an_engine_that_does_not_hold_or_does_not_let_go_is_found_out(
     monkeypatch: pytest.MonkeyPatch, module: Any, name: str, wrong: Callable[[Any], Any], words: str
 ) -> None:
     monkeypatch.setattr(module, name, wrong(getattr(module, name)))
-    found = look(120, SEED, enough=12)
+    found = look(120, SEED, until=words)
     assert any(words in told for told in (*found.wrong, *found.stuck))

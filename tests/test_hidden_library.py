@@ -12,6 +12,8 @@ import pytest
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
+# pytest without the other plugins that are installed here, which take long to import.
+LEAN = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 OWN_TEST = """
 from skills.mine import double
 
@@ -35,7 +37,7 @@ def repository(tmp_path: Path) -> Path:
 def python(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Python in the repository, which is first on its path; Lockstep comes after it, as if it were installed."""
     path = os.pathsep.join([str(repository), str(ROOT)])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **LEAN, "PYTHONPATH": path}
     environment.pop("LOCKSTEP_HOME", None)
     return subprocess.run(
         [sys.executable, *words], cwd=repository, env=environment, capture_output=True, text=True, timeout=120
@@ -145,7 +147,7 @@ def test_only_the_tests_of_skills_fail_if_the_library_is_hidden(repository: Path
 
 def run_pytest_alone(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """The command ``pytest``: other than ``python -m pytest`` it does not put the working directory on the path."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, **LEAN, "PYTHONPATH": str(ROOT)}
     plugins = ["-p", "no:lockstep", "-p", "lockstep.pytest_plugin", "-p", "no:cacheprovider"]
     command = [sys.executable, "-P", "-m", "pytest", "-q", *plugins, *words]
     return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=120)

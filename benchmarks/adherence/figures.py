@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from benchmarks.adherence.counts import Counts
     from benchmarks.options import Options
 
-# Of the runs with deviations: as many honest ones, and so many walked twice, once by real processes.
-HONEST_SHARE, PROCESS_SHARE = 0.5, 0.01
+# Of the runs with deviations: as many honest ones, and so many walked twice, once by real processes; and the least.
+HONEST_SHARE, PROCESS_SHARE, LEAST = 0.5, 0.01, 8
 
 
 def figures(options: Options) -> list[Figures]:
     """Walk all runs and give the tables."""
     runs, seed, p = options.runs, options.seed, options.p
-    honest_runs, process_runs = max(8, int(runs * HONEST_SHARE)), max(8, int(runs * PROCESS_SHARE))
+    honest_runs, process_runs = (max(LEAST, int(runs * share)) for share in (HONEST_SHARE, PROCESS_SHARE))
     by_kind, honest = {}, {}
     with options.progress("adherence", 2 * (runs + honest_runs) + process_runs) as tick:
         for kind in (simulation.LEDGER, simulation.BASELINE):

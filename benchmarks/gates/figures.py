@@ -40,10 +40,10 @@ class Found(NamedTuple):
     admitted: dict[str, int]
 
 
-def look(count: int, seed: int, tick: Callable[[], object] = lambda: None, enough: int | None = None) -> Found:
+def look(count: int, seed: int, tick: Callable[[], object] = lambda: None, until: str | None = None) -> Found:
     """Walk random graphs; those that validation admits are also ended honestly from every state that is reached.
 
-    ``enough`` faults end it early.
+    The first fault that has the words of ``until`` ends it early.
     """
     rng = random.Random(seed)
     valid = made = done = states = 0
@@ -73,7 +73,7 @@ def look(count: int, seed: int, tick: Callable[[], object] = lambda: None, enoug
                 if why or state.all_wrong(True):
                     stuck.append(f"graph {number}, state {at}: {why} {state.all_wrong(True)}")
         tick()
-        if enough is not None and len(wrong) + len(stuck) >= enough:
+        if until is not None and any(until in told for told in (*wrong, *stuck)):
             break
     return Found(number + 1, valid, made, done, wrong, states, stuck, ends, features, admitted)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from skills.lib.ledger import Ledger
 from tests.agent.planning import plan_runs
 from tests.agent.prose.skills import prose
 from tests.agent.sessions import project
+from tests.extent import extent
 
 ROOT = Path(__file__).resolve().parents[2]
 KILLED = -signal.SIGKILL
@@ -173,26 +173,29 @@ def test_a_session_that_is_killed_at_a_write_goes_on(killer: Killer, tmp_path: P
 
 @pytest.mark.slow
 def test_a_session_that_is_killed_before_or_after_any_write_goes_on(killer: Killer, tmp_path: Path) -> None:
-    assert swept(killer, tmp_path, "plain", PLAIN, range(1, 1000)) > 20
+    every = extent(4, 1)
+    assert swept(killer, tmp_path, "plain", PLAIN, range(1, 1000, every)) > 20 // every
 
 
 @pytest.mark.slow
 def test_a_skill_without_a_graph_that_is_killed_before_or_after_any_write_goes_on(
     killer: Killer, tmp_path: Path
 ) -> None:
-    assert swept(killer, tmp_path, "prose", PROSE, range(1, 1000)) > 20
+    every = extent(4, 1)
+    assert swept(killer, tmp_path, "prose", PROSE, range(1, 1000, every)) > 20 // every
 
 
 @pytest.mark.slow
 def test_a_plan_that_is_killed_before_or_after_any_write_goes_on(killer: Killer, tmp_path: Path) -> None:
-    every = 1 if "LOCKSTEP_KILLS" in os.environ else 4  # all of them take three minutes
+    every = extent(12, 1)
     assert swept(killer, tmp_path, "planned", PLANNED, range(1, 1000, every)) > 50 // every
 
 
 @pytest.mark.slow
 def test_sub_agents_that_are_killed_at_a_write_go_on(killer: Killer, tmp_path: Path) -> None:
     """Sub-agents work side by side, so a number means another write each time: a sample stands for all."""
-    assert swept(killer, tmp_path, "brood", BROOD, range(1, 1000, 9)) > 10
+    every = extent(27, 9)
+    assert swept(killer, tmp_path, "brood", BROOD, range(1, 1000, every)) > 60 // every
 
 
 @pytest.mark.slow
@@ -203,7 +206,7 @@ def test_kills_at_any_moment_lose_and_double_nothing(
     killer: Killer, tmp_path: Path, skill: str, expected: Moves
 ) -> None:
     kills = 0
-    for seed in range(int(os.environ.get("LOCKSTEP_KILLS", "6"))):
+    for seed in range(extent(3, 25)):
         place = made(tmp_path / f"p{seed}", skill)
         (place / "out.txt").write_text("what is reviewed\n", encoding="utf-8")
         codes = killer(project=str(place), skill=skill, kills=6, seed=seed, longest=0.6)
@@ -218,7 +221,7 @@ def test_kills_at_any_moment_lose_and_double_nothing(
 @pytest.mark.slow
 def test_kills_at_any_moment_of_a_plan_lose_and_double_nothing(killer: Killer, tmp_path: Path) -> None:
     kills = 0
-    for seed in range(int(os.environ.get("LOCKSTEP_KILLS", "6"))):
+    for seed in range(extent(3, 25)):
         place = plan_runs.project(tmp_path / f"p{seed}")
         codes = killer(project=str(place), skill="planned", kills=6, seed=seed, longest=0.8)
         assert codes[-1] == 0

@@ -16,6 +16,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
+from tests.extent import extent
 from tests.fixtures.deviations import recorded_state
 from tests.fixtures.processes import KILLED, killed_at
 
@@ -100,7 +101,7 @@ def test_killed_at_every_write(
     old = stable(recorded_state(walker)) if (home / "runs.db").exists() else {"runs": 0, "text": "[{}, []]"}
     expected = walker.run_command(command)
     new = stable(recorded_state(walker))
-    for count in range(1, MOST):
+    for count in range(1, MOST, extent(3, 1)):
         shutil.rmtree(home)
         shutil.copytree(kept, home)
         end = killed_at(count, lambda: walker.run_command(command), after=after)

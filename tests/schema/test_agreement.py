@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from skills.lib.schema import problems, violations
 from skills.lib.schema.keywords import TYPES
 from skills.lib.schema.patterns import Pattern
+from tests.extent import extent
 
 # No line ends: ``$`` of jsonschema, which is that of Python, also holds before a last one.
 CHARACTERS = "ab1-_ é"
@@ -80,7 +81,7 @@ SCHEMAS = st.recursive(LEAVES, _schemas, max_leaves=12)
 
 
 @pytest.mark.req("S-07")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=extent(100, 300), deadline=None)
 @given(schema=_schemas(SCHEMAS), leaf=SCHEMAS, values=st.lists(VALUES, min_size=3, max_size=6))
 def test_any_value_is_judged_as_jsonschema_judges_it(schema: dict[str, Any], leaf: Any, values: list[Any]) -> None:
     # A reference may lead anywhere in $defs, and those to nothing but keywords of their own.
@@ -95,7 +96,7 @@ def test_any_value_is_judged_as_jsonschema_judges_it(schema: dict[str, Any], lea
 
 
 @pytest.mark.req("S-07")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=extent(100, 300), deadline=None)
 @given(schema=_schemas(SCHEMAS), value=VALUES)
 def test_every_violation_names_a_place_that_there_is(schema: dict[str, Any], value: Any) -> None:
     schema = {**schema, "$defs": {"a": {}, "b1": {"type": "string"}}}
@@ -115,7 +116,7 @@ def test_no_schema_of_the_subset_has_problems_but_circles(schema: Any) -> None:
     jsonschema.Draft202012Validator.check_schema(whole)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=extent(100, 300), deadline=None)
 @given(
     st.recursive(
         st.one_of(SCALARS, st.just("#/a")),
@@ -155,7 +156,7 @@ PARTS = st.recursive(
 
 
 @pytest.mark.req("S-07")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=extent(130, 400), deadline=None)
 @given(PARTS, st.lists(st.text("ab1-_ é]", max_size=7), min_size=5, max_size=9))
 def test_a_pattern_matches_what_it_matches_in_python(pattern: str, texts: list[str]) -> None:
     ours, theirs = Pattern(pattern), re.compile(pattern, re.ASCII)
@@ -167,6 +168,10 @@ def test_a_pattern_matches_what_it_matches_in_python(pattern: str, texts: list[s
 
 def test_the_schemas_that_are_shipped_are_of_the_subset() -> None:
     found = sorted((Path(__file__).parents[2] / "skills").glob("*/resources/*.schema.json"))
-    assert [path.name for path in found] == ["plan.schema.json"]
+    assert [path.name for path in found] == [
+        "plan.schema.json",
+        *("evidence.schema.json", "phase-report.schema.json", "profile.schema.json"),
+        *("task.schema.json", "verdict.schema.json"),
+    ]
     for path in found:
         assert problems(json.loads(path.read_text())) == []

@@ -137,10 +137,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_frontmatter_is_refused_in_bounded_time(tmp_path: Path, what: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     with pytest.raises(SkillFileError):
         load_skill(skill(tmp_path, with_fields(HOSTILE[what])))
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 def test_frontmatter_over_64_kb_is_refused(tmp_path: Path) -> None:

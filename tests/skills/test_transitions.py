@@ -17,6 +17,7 @@ from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.transitions import SharedBeginnings, check_walk, entry_scripts
 from skills.lib.testing.walks import Walk, every_walk
+from tests.extent import extent
 from tests.fixtures.strategies import hostile_texts
 from tests.skills.follower import SKILLS
 from tests.skills.samples import samples_of
@@ -99,7 +100,7 @@ def longest(script: Path) -> Walk:
 @pytest.mark.slow
 @pytest.mark.req("W-06", "W-18")
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=extent(2, 4), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=hostile_texts(200, 260), data=st.data())
 def test_hostile_text_comes_back_as_it_was(script: Path, tmp_path: Path, text: str, data: st.DataObject) -> None:
     project = tmp_path / "project"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,11 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callabl
     install(pytester.path, "tour")
     install(pytester.path, "gated")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the other plugins take long to import
 
     def run(source: str, *arguments: str) -> pytest.RunResult:
         pytester.makepyfile(source)
-        installed = any(entry.name == "lockstep" for entry in entry_points(group="pytest11"))
-        plugin = [] if installed else ["-p", "lockstep.pytest_plugin"]
-        return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
+        return pytester.runpytest_subprocess("-p", "lockstep.pytest_plugin", "-p", "no:cacheprovider", *arguments)
 
     return run
 

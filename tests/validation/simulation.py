@@ -21,6 +21,7 @@ import jsonschema
 from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refused
 from skills.lib.model import values
+from skills.lib.model.rules import Rules
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome, Person
@@ -58,7 +59,9 @@ def harms(workflow: Workflow, world: World) -> set[Harm]:
 
 @cache
 def source_of(function: Any) -> str:
-    """The text of a function and of those of its module that it calls."""
+    """The text of a function and of those of its module that it calls; of rules, their data with names in quotes."""
+    if isinstance(function, Rules):
+        return repr(function.fields()).replace("'", '"')
     text = inspect.getsource(function)
     module = sys.modules[function.__module__]
     for _ in range(2):

@@ -13,6 +13,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome, Person
+from tests.extent import extent
 
 OUTCOMES = st.sampled_from(list(Outcome))
 IDS = ["a", "b", "c", "d"]
@@ -96,7 +97,7 @@ REVIEWED = Workflow(
 
 @pytest.mark.slow
 @pytest.mark.req("W-02")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=extent(60, 200), deadline=None)
 @example(REVIEWED)
 @given(workflows())
 def test_no_graph_makes_a_rule_raise(workflow: Workflow) -> None:

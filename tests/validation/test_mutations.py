@@ -6,7 +6,6 @@ each kind are tried; LOCKSTEP_EXHAUSTIVE=1 tries them all, and -s shows the tabl
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -20,15 +19,15 @@ from skills.lib.runtime import loading
 from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate, validate_source, validate_tree
 from skills.lib.workflow.core import Registered, Workflow
+from tests.extent import EXHAUSTIVE
 from tests.validation.mutations import KINDS, TREE_KINDS, Mutant, Subject
 from tests.validation.simulation import Harm, World, harms
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-EXHAUSTIVE = bool(os.environ.get("LOCKSTEP_EXHAUSTIVE"))
 # Places of each kind that are tried, unless all are.
-SAMPLE = 3
+SAMPLE = 2
 BOUND = 0.99
 # Rules that may tell of what does no harm, each with the words of its page that say so.
 SAY_SO = {

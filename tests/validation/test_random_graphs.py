@@ -10,6 +10,7 @@ from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome
+from tests.extent import extent
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +64,7 @@ def together(behind: dict[int, set[int]], one: int, other: int) -> bool:
 
 
 @pytest.mark.req("W-02")
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=extent(100, 400), deadline=None)
 @given(graphs())
 def test_search_rules_equal_the_closure(routes: Routes) -> None:
     reach = closure(routes)
@@ -91,7 +92,7 @@ def test_search_rules_equal_the_closure(routes: Routes) -> None:
     assert {loop for loop in free if told & loop} == free
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=extent(100, 300), deadline=None)
 @given(graphs())
 def test_a_step_that_cannot_end_leads_to_a_dead_end_or_is_named_with_a_trap(routes: Routes) -> None:
     reach = closure(routes)
@@ -113,7 +114,7 @@ def test_a_step_that_cannot_end_leads_to_a_dead_end_or_is_named_with_a_trap(rout
     assert doomed == named | leading_to_dead
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=extent(100, 400), deadline=None)
 @given(graphs(), st.data())
 def test_reads_equal_the_closure(routes: Routes, data: st.DataObject) -> None:
     writer = data.draw(st.integers(0, len(routes) - 1))
@@ -135,7 +136,7 @@ def test_reads_equal_the_closure(routes: Routes, data: st.DataObject) -> None:
 
 
 @pytest.mark.req("W-10")
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=extent(150, 600), deadline=None)
 @given(graphs(), st.data())
 def test_gates_without_a_review_equal_the_closure(routes: Routes, data: st.DataObject) -> None:
     """A review is made on every way out of a reviewer's step, but for the SKIP of one that may have no target."""

@@ -16,6 +16,7 @@ from skills.lib.validation.validator import require_valid, validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Gate, Outcome, Person
+from tests.extent import extent
 from tests.validation.conftest import HEAD_LINES, Load
 from tests.validation.defects import DEFECTS, SPAN, Plan
 
@@ -196,9 +197,9 @@ def test_an_exponentially_branching_graph_costs_no_more_than_its_size() -> None:
         for at in range(2_000)
     ]
     steps += [StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: None}) for at in (2_000, 2_001)]
-    began = time.perf_counter()
+    began = time.process_time()
     assert validate(Workflow("w", *steps)) == []
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 def _chain(length: int, *, broken: bool) -> Workflow:
@@ -217,20 +218,20 @@ def _chain(length: int, *, broken: bool) -> Workflow:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_steps_are_validated() -> None:
-    began = time.perf_counter()
-    assert validate(_chain(100_000, broken=False)) == []
-    assert time.perf_counter() - began < 60
+def test_very_many_steps_are_validated() -> None:
+    began = time.process_time()
+    assert validate(_chain(extent(25_000, 100_000), broken=False)) == []
+    assert time.process_time() - began < 60
 
 
 @pytest.mark.slow
 def test_many_findings_take_no_quadratic_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     found = validate(_chain(20_000, broken=True))
     assert {finding.rule for finding in found} == {"unknown-target", "read-on-some-paths"}
     assert sum(finding.rule == "unknown-target" for finding in found) == 2_000
     assert sum(finding.rule == "read-on-some-paths" for finding in found) == 9_999
-    assert time.perf_counter() - began < 60
+    assert time.process_time() - began < 60
 
 
 @pytest.mark.slow
@@ -243,10 +244,10 @@ def test_many_loops_take_no_quadratic_time(exit: bool) -> None:
         steps.append(StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: on, Outcome.SKIP: f"l{at}"}, when=EXPLAINED))
         ways: dict[Outcome, str | None] = {Outcome.ITERATE: f"l{at}", **({Outcome.OK: on} if exit else {})}
         steps.append(StepDef(f"l{at}", f"Loop {at}", next=ways, when=dict.fromkeys(ways, "it is so")))
-    began = time.perf_counter()
+    began = time.process_time()
     found = {finding.rule for finding in validate(Workflow("w", *steps))}
     assert found == ({"loop-without-bound"} if exit else {"trap"})
-    assert time.perf_counter() - began < 30
+    assert time.process_time() - began < 30
 
 
 @pytest.mark.slow
@@ -258,11 +259,11 @@ def test_many_steps_that_are_not_reached_take_no_quadratic_time(together: bool) 
     for at in range(15_000):
         on = f"l{at + 1}" if together and at < 14_999 else None
         steps.append(StepDef(f"l{at}", f"Left {at}", next={Outcome.OK: on}))
-    began = time.perf_counter()
+    began = time.process_time()
     found = validate(Workflow("w", *steps))
     assert {finding.rule for finding in found} == {"unreachable-step"}
     assert len(found) == (1 if together else 15_000)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_registration_brings_no_graph_library() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,7 +15,9 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from skills.lib.agent.models.chat_models import Retries, chat_model
 from tests.agent.wires.servers import Reply, Wire, replies, serving
+from tests.extent import EXHAUSTIVE, Row, pairwise
 
+HERE = Path(__file__).parent
 KEY = "sk-test-0123456789abcdef"
 
 
@@ -47,6 +51,30 @@ MODES = [
     for streams in (False, True)
     for is_async in (False, True)
 ]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out of each test's matrix (mode, fault, call) what only repeats pairs, unless a case is asked for by id."""
+    if EXHAUSTIVE or any("::" in argument for argument in config.args):
+        return
+    ours = [item for item in items if isinstance(item, pytest.Function) and HERE in item.path.parents]
+    left: list[pytest.Item] = []
+    for _, tests in groupby((item for item in ours if hasattr(item, "callspec")), lambda item: item.function):
+        by_row = {_row(item): item for item in tests}
+        kept = pairwise(list(by_row)) if len(next(iter(by_row))) > 2 else by_row
+        left += [item for row, item in by_row.items() if row not in kept]
+    if left:
+        items[:] = [item for item in items if item not in left]
+        config.hook.pytest_deselected(items=left)
+
+
+def _row(item: pytest.Function) -> Row:
+    """The values of a test's parameters, those of a mode one by one."""
+    return tuple(
+        part
+        for value in item.callspec.params.values()
+        for part in (value if isinstance(value, Mode) else (str(value),))
+    )
 
 
 class Provider:

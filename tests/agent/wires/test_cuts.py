@@ -11,6 +11,7 @@ from skills.lib.agent.models.chat_models import Retries, chat_model
 from tests.agent.wires.conftest import Clock
 from tests.agent.wires.protocols import Said, encoded
 from tests.agent.wires.servers import Asked, Cut, Half, Reply, serving
+from tests.extent import extent
 
 pytestmark = [pytest.mark.req("A-14"), pytest.mark.slow]
 
@@ -48,7 +49,7 @@ def test_an_answer_that_ends_at_any_byte(
         name = {"openai": "openai:x", "responses": "openai:gpt-6-x", "anthropic": "anthropic:x"}[protocol]
         retries = Retries(tries=2, clock=clock, sleep=clock.sleep)
         model = chat_model(name, wire.url, 10, retries, streaming=streams).bind_tools([add])
-        for at[0] in range(0, size, 3):
+        for at[0] in range(0, size, extent(7, 3)):
             asked.clear()
             said = model.invoke("What is 2 + 3, and 4 + 5?")
             assert [(call["id"], call["args"]) for call in said.tool_calls] == wanted, at

@@ -11,6 +11,7 @@ of three files, so that every operation can be tried.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from skills.lib.hosts.install import installed_skill, installing, locations, runtime
+from tests.extent import extent
 
 OLD = {"SKILL.md": b"old", "scripts/a.py": b"old", "scripts/gone.py": b"old"}
 NEW = {"SKILL.md": b"new", "scripts/a.py": b"new", "scripts/deep/b.py": b"new"}
@@ -119,9 +121,8 @@ def main(what: str, host: str, scope: str, folder: str) -> None:
     end = state(work)
     assert begin != end
     wrong: list[str] = []
-    number = 0
-    while True:
-        number += 1
+    every = extent(3, 1)
+    for number in itertools.count(1, every):
         shutil.rmtree(work)
         shutil.copytree(Path(folder, "begin"), work, symlinks=True)
         if not killed_at(number, work, what, host, scope):
@@ -135,7 +136,7 @@ def main(what: str, host: str, scope: str, folder: str) -> None:
             if state(work) != wanted:
                 wrong.append(f"{number}: {' and '.join(after)} left {differing(state(work), wanted)}")
         shutil.rmtree(Path(folder, "left"))
-    print(json.dumps({"operations": number - 1, "wrong": wrong}))
+    print(json.dumps({"operations": number - every, "wrong": wrong}))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.extent import extent
 from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, sign, tree
 
@@ -48,7 +49,7 @@ def test_killed_at_every_operation_it_leaves_what_the_same_command_completes(
     assert (done.returncode, err) == (0, "")
     told = json.loads(out)
     assert told["wrong"] == []
-    assert told["operations"] >= at_least
+    assert told["operations"] >= at_least - extent(3, 1)
 
 
 LIMITED = """

@@ -230,7 +230,7 @@ def test_an_interrupt_ends_the_server_at_once(project: Path, words: list[str]) -
         process.stdout.readline()
     process.send_signal(signal.SIGINT)
     try:
-        assert process.wait(timeout=15) == 130
+        assert process.wait(timeout=40) == 130
         assert "Traceback" not in process.stderr.read()
     finally:
         process.kill()
