@@ -130,13 +130,19 @@ def of_skill(path: str) -> str:
 
 
 def of_layer(script: str, project: str, skill: str, file: str) -> str:
-    """The file of a core skill whose layer a run of ``script`` has: beside that skill, shipped, or of the project."""
-    below = os.path.join(skill, "scripts", file)
-    beside = of_skill(os.path.join(os.path.dirname(script.rpartition(f"{os.sep}scripts{os.sep}")[0]), below))
-    if os.path.exists(beside):
-        return beside
-    own = [os.path.join(project, folder, below) for folder in SKILL_FOLDERS]
-    return next((path for path in own if os.path.exists(path)), beside)
+    """The file of a core skill whose layer a run of ``script`` has."""
+    beside = os.path.dirname(script.rpartition(f"{os.sep}scripts{os.sep}")[0])
+    found = core(script, project, skill) or os.path.join(beside, skill)
+    return of_skill(os.path.join(found, "scripts", file))
+
+
+def core(script: str, project: str, skill: str) -> str:
+    """The folder of a core skill for a run of ``script``: beside its skill, shipped, or of the project; or ""."""
+    beside = os.path.dirname(script.rpartition(f"{os.sep}scripts{os.sep}")[0])
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = [os.path.join(folder, skill) for folder in (beside, package)]
+    folders += [os.path.join(project, folder, skill) for folder in SKILL_FOLDERS]
+    return next((folder for folder in folders if os.path.isfile(os.path.join(folder, "SKILL.md"))), "")
 
 
 def helper_of_skill(path: str) -> str:

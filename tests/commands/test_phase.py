@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
+from skills.lib import paths
 from skills.lib.blocks.command_line import lockstep_command
 from tests.commands.conftest import Command
 from tests.fixtures.skill import ROOT
@@ -245,3 +247,31 @@ def test_the_listing_of_skills_is_shown_written_and_checked(cli: Command, projec
 def test_the_listing_of_this_tree_is_up_to_date(cli: Command) -> None:
     shown = cli("phase", "--agents", str(ROOT / "AGENTS.md"), "--check", "--project", str(ROOT))
     assert (shown.code, shown.err) == (0, "The listing is up to date.\n")
+
+
+@pytest.mark.req("L-04")
+def test_a_core_of_the_project_in_place_of_the_shipped_one_is_told_wherever_the_phase_is_used(
+    cli: Command, issue: Path, project: Path
+) -> None:
+    for name in ("safe-shell-search", "code-quality"):
+        shutil.copytree(ROOT / "skills" / name, project / "skills" / name)
+    assert "differs" not in cli("phase", "code_review").out
+    (project / "skills/safe-shell-search/scripts/policy.yaml").write_text("mode: warn\ntools: {}\n")
+    said = "safe-shell-search is that of skills/safe-shell-search, which differs from the one of Lockstep"
+    assert said in cli("phase", "code_review").out
+    assert said in cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").err
+    assert said in cli("phase", "code_review", "--start", "--", "--subject", "it").err
+    (project / "skills/registry.yaml").write_text("skills: {safe-shell-search: adapter}\n")
+    demoted = "safe-shell-search is adapter of "
+    assert demoted in cli("phase", "code_review").out
+    assert demoted in cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md").err
+
+
+@pytest.mark.req("L-01")
+def test_a_policy_alone_in_the_place_of_a_core_is_not_taken(cli: Command, project: Path) -> None:
+    planted = project / "skills/safe-shell-search/scripts/policy.yaml"
+    planted.parent.mkdir(parents=True)
+    planted.write_text("mode: warn\ntools: {}\n")
+    script = str(project / "skills/mine/scripts/mine.py")
+    shipped = str(ROOT / "skills/safe-shell-search/scripts/policy.yaml")
+    assert paths.of_layer(script, str(project), "safe-shell-search", "policy.yaml") == shipped

@@ -243,3 +243,35 @@ def test_an_exported_skill_with_rules_runs_alone(tea: Path, cli: Command, tmp_pa
         assert (done.returncode, done.stderr) == (0, "")
         run = done.stdout.split(' run="')[1].split('"')[0]
     assert done.stdout.startswith("<done")
+
+
+def test_a_fifo_in_the_place_of_the_json_is_not_waited_for_and_a_link_is_replaced(tea: Path, cli: Command) -> None:
+    json_file, outside = tea / "scripts" / "tea_time_workflow.json", tea.parents[1].parent / "outside.txt"
+    os.mkfifo(json_file)
+    assert "not compiled yet" in cli("validate", str(tea))[1]
+    json_file.unlink()
+    outside.write_text("kept")
+    json_file.symlink_to(outside)
+    assert "is older than its source" in cli("validate", str(tea))[1]
+    assert cli("validate", "--seal", str(tea))[0] == 0
+    assert (outside.read_text(), json_file.is_symlink()) == ("kept", False)
+
+
+def test_texts_that_are_a_link_out_of_the_project_are_not_read(tea: Path, cli: Command) -> None:
+    (tea.parents[1] / ".git").mkdir()
+    outside = tea.parents[1].parent / "texts.md"
+    outside.write_text("## boil (forbidden)\n\nsecret\n")
+    (tea / "workflow.md").symlink_to(outside)
+    code, said = cli("validate", str(tea))
+    assert (code, "workflow.md:1" in said, "secret" in said) == (5, True, False)
+    assert "it is a link that leads out of its project" in said
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800"])
+def test_a_name_that_no_file_can_have_is_refused(tea: Path, cli: Command, name: str) -> None:
+    file = planted(tea, cli)
+    data = json.loads(file.read_text(encoding="utf-8"))
+    data["workflow"]["name"] = name
+    file.write_text(json.dumps(data), encoding="utf-8")
+    with pytest.raises(SkillError):
+        loading.load_workflow(str(file))

@@ -69,10 +69,18 @@ def phase(
     if given["prompt"]:
         return _give(screen, project, registry, phase, as_json, given)
     if given["start"]:
-        opened = phases.opened(project, registry.phase(phase), given["skill"])
+        found = registry.phase(phase)
+        opened = phases.opened(project, found, given["skill"])
+        _tell_replaced(screen, [*registry.settled_of(found), *phases.replaced(project, opened)])
         line = ["--step", "1", "--project", project, *words]
         return script.main(opened.composition.workflow, line, opened.script)
     return _show(screen, project, registry, phase, as_json)
+
+
+def _tell_replaced(screen: Screen, replaced: list[str]) -> None:
+    """Say on standard error what of Lockstep the project has replaced: it may be weaker."""
+    for words in replaced:
+        screen.say(f"settled: {words}")
 
 
 def _check_options(phase: str | None, words: tuple[str, ...], given: dict[str, Any]) -> None:
@@ -134,8 +142,9 @@ def _phase_data(one: Any) -> dict[str, Any]:
 
 
 def _show(screen: Screen, project: str, registry: Registry, phase: str, as_json: bool) -> int:
-    found = phases.described(project, registry.phase(phase))
-    found["settled"] = [*registry.settled.get(phase, ()), *found["settled"]]
+    one = registry.phase(phase)
+    found = phases.described(project, one)
+    found["settled"] = [*registry.settled_of(one), *found["replaced"], *found["settled"]]
     broken = [one["error"] for one in found["members"] if one["error"]]
     if as_json:
         screen.json(found)
@@ -182,7 +191,8 @@ def _give(screen: Screen, project: str, registry: Registry, phase: str, as_json:
     chosen, fallback, made = opting.choice(given["issue"], *_of_project(project)), "", ""
     if chosen.layered:
         try:
-            made = _layered(project, registry, phase, data.decode())
+            made, replaced = _layered(project, registry, phase, data.decode())
+            _tell_replaced(screen, replaced)
         except UnicodeDecodeError:
             fallback = "the prompt is not UTF-8 text"
         except LockstepError as error:
@@ -213,9 +223,13 @@ def _of_project(project: str) -> tuple[bool | None, str]:
     return (None if one.place == lockstep_toml.DEFAULT else bool(one.value)), one.place
 
 
-def _layered(project: str, registry: Registry, phase: str, text: str) -> str:
-    """The slim prompt, and how the skills of the phase are used. Raises LockstepError if one cannot be."""
-    found = phases.described(project, registry.phase(phase))
+def _layered(project: str, registry: Registry, phase: str, text: str) -> tuple[str, list[str]]:
+    """The slim prompt with how the skills of the phase are used, and in words what the project replaced of them.
+
+    Raises LockstepError if a skill cannot be used.
+    """
+    one = registry.phase(phase)
+    found = phases.described(project, one)
     broken = next((one for one in found["members"] if one["error"] or not one["contributes"]), None)
     if broken:
         raise UsageError(f"the skill {broken['skill']} of the phase {phase} cannot be used: {broken['error']}")
@@ -229,7 +243,8 @@ def _layered(project: str, registry: Registry, phase: str, text: str) -> str:
     ]
     lines += [f"The rules of {', '.join(cores)} hold in every step of it."] if cores else []
     lines += ["After it, in this order:", *others] if others else []
-    return "\n".join([slim.rstrip("\n"), "", *lines, "</layered_skills>", ""])
+    made = "\n".join([slim.rstrip("\n"), "", *lines, "</layered_skills>", ""])
+    return made, [*registry.settled_of(one), *found["replaced"]]
 
 
 def _as_called(command: str, project: str) -> str:

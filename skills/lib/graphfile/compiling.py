@@ -15,6 +15,7 @@ from skills.lib.graphfile.texts import CLOSING, Texts
 from skills.lib.model.from_data import check_characters
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Before, NeverEndsFailed, Passes
+from skills.lib.prompts import read_text
 from skills.lib.runtime import compiled, loading
 from skills.lib.skillfile.source import SkillFileError
 
@@ -175,7 +176,6 @@ def is_current(file: str) -> bool:
     """True if the JSON of a ``workflow.yaml`` is there and says what the file and its texts say."""
     found = compile_file(file)
     try:
-        with open(found.target, encoding="utf-8") as target:
-            return target.read() == found.to_json()
-    except (OSError, ValueError):
+        return read_text(found.target) == found.to_json()
+    except SkillError:
         return False

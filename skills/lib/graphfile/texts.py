@@ -45,6 +45,10 @@ class Texts:
     def _read(self, file: str) -> str:
         from pathlib import Path
 
+        if not paths.is_of_project(file):
+            raise source.SkillFileError(
+                Path(file), "it is a link that leads out of its project", remedy="put the file itself there"
+            )
         self.sources += [file] if file not in self.sources else []
         return source.decode(Path(file), source.read_bytes(Path(file), LIMIT))
 

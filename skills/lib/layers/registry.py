@@ -91,6 +91,11 @@ class Registry:
             raise SkillError(str(wrong[0]), remedy=wrong[0].do)
         return Phase(name, self._members(entry.value), entry.file, entry.line)
 
+    def settled_of(self, phase: Phase) -> list[str]:
+        """In words, what a later registry replaced of a phase: its list, and its skills' layers and aliases."""
+        names = [phase.name, *(name for member in phase.members for name in (member.listed, member.skill))]
+        return [words for name in dict.fromkeys(names) for words in self.settled.get(name, ())]
+
     def resolved(self, name: str) -> str:
         """The name of the skill that a name or an alias means; the name itself if it is neither."""
         seen = {name}

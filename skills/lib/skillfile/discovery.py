@@ -76,7 +76,8 @@ def _inspect(folder: Path, root: Path) -> SkillFolder:
         error = problem
     sources = [source for source in _files(folder) if source.name.endswith(".py") and leads_into(root, source)]
     scripts = tuple(sorted(source for source in sources if is_entry_script(source)))
-    workflows = tuple(file for file in graphs_in(folder) if leads_into(root, file))
+    # A file that is compiled may lead anywhere: its source is what is looked at.
+    workflows = tuple(file for file in graphs_in(folder) if leads_into(root, file) or paths.yaml_of(str(file)))
     return SkillFolder(folder, loaded, error, scripts, workflows)
 
 

@@ -60,7 +60,7 @@ def is_sealed(workflow: Workflow, file: str) -> bool:
         with open(paths.of_skill(beside(workflow, file)), "rb", opener=_opened) as seal:
             if seal.read(200) == text(workflow).encode():
                 return True
-    except OSError:
+    except (OSError, ValueError):  # no file can have the name: validation says what is wrong with it
         pass
     try:
         return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))

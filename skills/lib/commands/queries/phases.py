@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skills.lib import files, paths
 from skills.lib.blocks.command_line import quote
 from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
 from skills.lib.hosts import skills
@@ -16,6 +17,9 @@ from skills.lib.layers.listing import Listed
 from skills.lib.layers.registry import ADAPTER, CORE, Phase, Registry
 from skills.lib.model.layers import Layer
 from skills.lib.skillfile import discover
+
+# How much of a policy is compared, in bytes.
+_LONGEST = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -59,18 +63,40 @@ def opened(project: str, phase: Phase, skill: str = "") -> Opened:
 
 
 def layer(project: str, phase: Phase, core: str, script: str) -> Layer:
-    """What a core contributes to a script's run: the core beside its skill, else the shipped one, else the project's.
-
-    The hook looks for its policy in the same order (``paths.of_layer``).
-    """
-    beside = os.path.dirname(script.rpartition(f"{os.sep}scripts{os.sep}")[0])
-    folders = [beside, skills.shipped(), *(os.path.join(project, folder) for folder in skills.FOLDERS)]
-    found = next(
-        (path for folder in folders if os.path.isfile(os.path.join(path := os.path.join(folder, core), "SKILL.md"))), ""
-    )
+    """What a core contributes to a script's run; the hook takes its policy from the same folder."""
+    found = paths.core(script, project, core)
     if not found:
-        raise SkillError(f"the core skill {core} is not there", remedy=f"put it into {folders[-3]}")
+        raise SkillError(f"the core skill {core} is not there", remedy=f"put it into {os.path.join(project, 'skills')}")
     return composition.layer_of(skills.one(project, found).require(), core, phase.name)
+
+
+def replaced(project: str, its: Opened) -> list[str]:
+    """In words, which skills of a run are not the shipped ones of their names, and say something else."""
+    folders = {its.skill: os.path.dirname(its.script.rpartition(f"{os.sep}scripts{os.sep}")[0] + os.sep)}
+    folders |= {one.skill: paths.core(its.script, project, one.skill) for one in its.composition.layers}
+    return [
+        f"{skill} is that of {os.path.relpath(folder, project)}, which differs from the one of Lockstep"
+        for skill, folder in folders.items()
+        if _differs(project, folder, os.path.join(skills.shipped(), skill))
+    ]
+
+
+def _differs(project: str, folder: str, shipped: str) -> bool:
+    """True if a skill stands in the place of a shipped one, with another workflow or another policy."""
+    if os.path.realpath(folder) == os.path.realpath(shipped) or not os.path.isfile(os.path.join(shipped, "SKILL.md")):
+        return False
+    ours, other = (skills.one(project, place).require() for place in (shipped, folder))
+    if ours.fingerprint != other.fingerprint:
+        return True
+    return _policy(folder, ours.policy) != _policy(shipped, ours.policy)
+
+
+def _policy(folder: str, name: str) -> bytes:
+    """The text of a skill's policy; none if it cannot be read, or there is none."""
+    try:
+        return files.read(paths.of_skill(os.path.join(folder, "scripts", name)), _LONGEST) if name else b""
+    except OSError:
+        return b""
 
 
 def described(project: str, phase: Phase) -> dict[str, Any]:
@@ -96,6 +122,7 @@ def described(project: str, phase: Phase) -> dict[str, Any]:
         }
         for order, member in enumerate(phase.members, 1)
     ]
+    found["replaced"] = list(dict.fromkeys(words for its in shown.values() for words in replaced(project, its)))
     found["settled"] = [f"{name}: {words}" for name, its in shown.items() for words in its.composition.settled]
     found["start"] = [start_command(phase.name, its, its is not one) for its in shown.values()]
     return found
