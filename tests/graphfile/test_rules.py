@@ -253,6 +253,17 @@ def test_what_finite_choices_prove_of_rules(
         assert told in " ".join(problems(text))
 
 
+@pytest.mark.req("E-07")
+def test_a_rule_of_a_word_without_a_route_is_told_with_its_line(compiled: Compile, problems: Problems) -> None:
+    rules = "    outcomes:\n      okk: hot\n      iterate: else\n"
+    assert problems(STEPS.format(rules=rules)) == [
+        "workflow.yaml:21: judge ends by 'okk', for which it has no route; did you mean ok? "
+        "-> a route in next, or one of these words"
+    ]
+    served = STEPS.format(rules="    outcomes:\n      more: hot\n      iterate: else\n")
+    assert compiled(served.replace("next: {ok: end, ", "next: {default: end, ")).workflow.name == "tea-time"
+
+
 def test_a_wrong_name_in_keep_is_told(problems: Problems) -> None:
     keep = "    keep:\n      log: {append: '{pionts}'}\n      x: {first: 3}\n      y: {take: a, apend: b}\n"
     assert problems(STEPS.format(rules=keep.replace("keep:", "outcomes: {ok: hot, iterate: else}\n    keep:"))) == [

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.graphfile import keys, proving, requirements, rules
 from skills.lib.graphfile.names import Names, Records, records
 from skills.lib.graphfile.reader import At, Missing, Reader
@@ -14,7 +15,7 @@ from skills.lib.graphfile.texts import FORBIDDEN, REPEAT, Texts
 from skills.lib.model.requirements import Arg, Requirement
 from skills.lib.model.rules import Rules
 from skills.lib.model.steps import StepDef
-from skills.lib.model.types import Check, Dispatch, Gate, Person, person
+from skills.lib.model.types import Check, Dispatch, Gate, Outcome, Person, person
 
 # What turns ``file.py:function`` into the function.
 Find = Callable[[str], Callable[..., Any]]
@@ -191,6 +192,11 @@ class Steps:
             places = [place for place, _, _ in rules.pairs(self.reader, given["outcomes"], (*draft.at, "outcomes"))]
             triples = [(at, str(outcome), node) for at, (outcome, _, node) in zip(places, made.rules, strict=True)]
             proving.check(self.reader, names, triples)
+            for at, outcome, _ in triples:
+                if outcome not in draft.next and Outcome.DEFAULT not in draft.next:
+                    what = f"{draft.id} ends by {outcome!r}, for which it has no route"
+                    near = did_you_mean(nearest(outcome, draft.next))
+                    self.reader.note(at, what + near, ", ".join(draft.next), "a route in next, or one of these words")
         return made
 
     def _person(self, value: Any, at: At) -> Person:

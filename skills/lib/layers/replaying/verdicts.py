@@ -62,9 +62,9 @@ _LISTS = tuple("criteria criteriaResults criterionResults acceptanceCriteria res
 _IDS = ("id", "criterion", "criterionId", "criterion_id", "name")
 _VERDICTS = ("verdict", "status", "result", "outcome")
 _DEEPEST = 6
-# The printed step of the skill that judges tasks, the values that it shows, and its verdict on a criterion.
-_BLOCK = re.compile(r'<(?:step|done) protocol="1" skill="task-spec-check" ')
-_VALUE = re.compile(r'<value step="prove" name="(found|outcome)">([^<]*)</value>')
+# The printed step of the skill that judges tasks, whose id is its verdict on the task, and those on the criteria.
+_BLOCK = re.compile(r'<step protocol="1" skill="task-spec-check" id="(\w+)"')
+_VALUE = re.compile(r'<value step="prove" name="found">([^<]*)</value>')
 _JUDGED = re.compile(r"^- (C\d{1,3}) (PASS|FAIL|INCONCLUSIVE)\b", re.M)
 
 
@@ -130,12 +130,14 @@ def stated_in(
 def checked_in(output: str) -> dict[str, str]:
     """The verdicts of the engine in what a step of task-spec-check prints: it ran the commands and looked up places."""
     head, _, rest = output.partition("<CONTEXT>")
+    step = _BLOCK.search(head)
+    if step is None:
+        return {}
     found: dict[str, str] = {}
-    for name, value in _VALUE.findall(rest.partition("</CONTEXT>")[0]) if _BLOCK.search(head) else ():
-        if name == "outcome" and (mark := mark_of(value)):
-            found[TASK] = mark
-        for criterion, mark in _JUDGED.findall(html.unescape(value)) if name == "found" else ():
-            found[id_of(criterion)] = mark
+    for value in _VALUE.findall(rest.partition("</CONTEXT>")[0]):
+        found |= {id_of(criterion): mark for criterion, mark in _JUDGED.findall(html.unescape(value))}
+    if step[1] in ("passed", "failed"):
+        found[TASK] = PASS if step[1] == "passed" else FAIL
     return found
 
 
