@@ -103,7 +103,7 @@ def test_the_choices_are_shown_and_a_slip_is_suggested(path: Path, project: Path
     assert "No host was found: none of the programs codex, claude, opencode, qwen, gemini is on the PATH" in shown.err
     assert "  codex, claude, opencode, qwen, gemini, agents; or all\r\n" in shown.err
     assert "there is no 'cladue' (did you mean claude?): choose from codex, claude, " in shown.err
-    assert "  codebase-analysis, " in shown.err
+    assert "  code-quality, codebase-analysis, " in shown.err
 
 
 def test_without_any_host_it_says_which_were_looked_for(path: Path, cli: Command) -> None:

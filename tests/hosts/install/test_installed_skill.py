@@ -39,7 +39,7 @@ def files_in(project: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("names, most", [([SKILL], 12), (["planner"], 60), ([], 140)])
+@pytest.mark.parametrize("names, most", [([SKILL], 12), (["planner"], 60), ([], 160)])
 def test_an_installation_puts_few_files_into_a_project(
     cli: Command, project: Path, host: str, names: list[str], most: int
 ) -> None:
