@@ -91,6 +91,16 @@ def test_a_person_a_gate_and_sub_agents_are_read(compiled: Compile) -> None:
         ("a: {x: y}\n<<: z\n", "workflow.yaml:2: the file has a merge key (<<) -> write the fields out"),
         ("name: x\n---\nname: y\n", "workflow.yaml:2: the file holds a second document -> keep one mapping"),
         ("name: [x\n", "workflow.yaml:2: expected ',' or ']', but got '<stream end>'"),
+        (
+            "name: x\n title: y\n",
+            "workflow.yaml:2: the file has a ':' where no key can stand -> indent the line as those",
+        ),
+        ("steps:\n\ta: x\n", "workflow.yaml:2: the file is indented by a tab -> indent by blanks"),
+        (
+            "a:\n  - x\n b: y\n",
+            "workflow.yaml:3: the file has a line that is indented otherwise than those beside it ->",
+        ),
+        ("name: x\ntitle\n", "workflow.yaml:3: the file has a line that is no `field: value` -> put a ':' and a blank"),
         (b"name: \x00\n", "workflow.yaml:1: holds the control character U+0000"),
         ("name: x\n".encode("utf-16"), "workflow.yaml:1: is not UTF-8 text -> save the file as UTF-8"),
         (b"name: \xff\n", "workflow.yaml:1: is not UTF-8 text -> save the file as UTF-8"),

@@ -90,8 +90,8 @@ BROKEN: dict[str, tuple[str | bytes, int, str]] = {
     "a raw escape in the body": (with_fields("") + "\x1b[2J", 7, "holds the control character U+001B"),
     "a code point that does not exist": (with_fields('license: "\\UFFFFFFFF"'), 2, "is not YAML"),
     "an unclosed bracket": (with_fields("license: [a"), 5, "expected ',' or ']'"),
-    "a tab as indentation": (with_fields("metadata:\n\ta: b"), 5, "cannot start any token"),
-    "a colon in plain text": (with_fields("license: a: b"), 4, "mapping values are not allowed here"),
+    "a tab as indentation": (with_fields("metadata:\n\ta: b"), 5, "indented by a tab"),
+    "a colon in plain text": (with_fields("license: a: b"), 4, "where no key can stand"),
     "a directive of absurd size": ("---\n%YAML " + "9" * 5000 + ".1\n---\n", 2, "the frontmatter"),
     "bytes that are not UTF-8": (b"---\nname: \xff\n---\n", 2, "is not UTF-8 text"),
 }

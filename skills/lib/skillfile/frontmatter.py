@@ -21,6 +21,22 @@ DEPTH_LIMIT = 8
 Node: TypeAlias = "str | list[Node] | dict[str, Node]"
 
 _PLAIN = "write plain keys, text, lists and mappings"
+# What PyYAML says of common slips: what it is in other words, and what to do.
+_SLIPS = {
+    "mapping values are not allowed": (
+        "has a ':' where no key can stand",
+        "indent the line as those beside it, or put quotes around a text that has ': ' in it",
+    ),
+    "found character '\\t'": ("is indented by a tab", "indent by blanks"),
+    "expected <block end>": (
+        "has a line that is indented otherwise than those beside it",
+        "give what stands together the same number of blanks",
+    ),
+    "could not find expected ':'": (
+        "has a line that is no `field: value`",
+        "put a ':' and a blank after the key, or indent a text that goes on",
+    ),
+}
 
 
 def parse_frontmatter(text: str, path: Path, first_line: int = 2) -> tuple[dict[str, Node], dict[str, int]]:
@@ -57,7 +73,9 @@ def _parsed(text: str, builder: _Builder) -> tuple[dict[str, Node], dict[tuple[s
         raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise builder.error(error.problem or error.context or "is not YAML", mark) from error
+        problem = error.problem or error.context or "is not YAML"
+        said = next((words for begin, words in _SLIPS.items() if problem.startswith(begin)), (problem, _PLAIN))
+        raise builder.error(said[0], mark, said[1]) from error
     except Exception as error:  # PyYAML leaks RecursionError, ValueError, OverflowError and more for odd input
         raise builder.error(f"is not YAML ({type(error).__name__})", None) from error
 
