@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from functools import partial
+from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def functions_of(workflow: Workflow) -> dict[str, Any]:
     for step in workflow.steps:
         for one in (step.handler, *(step.handler.fields().values() if isinstance(step.handler, Dispatch) else ())):
             parts = [part.over for part in one if isinstance(part, Check)] if isinstance(one, tuple) else [one]
-            found |= {f"{part.__module__}:{part.__qualname__}": part for part in parts if callable(part)}
+            found |= {f"{part.__module__}:{part.__qualname__}": part for part in parts if isfunction(part)}
     return found
 
 
