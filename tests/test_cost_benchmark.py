@@ -100,6 +100,12 @@ def test_what_the_texts_say_does_not_shrink(skill: str) -> None:
     assert said(loaded.said) >= SAID[skill]
 
 
+def test_a_report_is_typed_once() -> None:
+    typed = figures.cost("problem-analysis").meter.typed
+    said = sum(len(str(value)) for table in texts.Texts("problem-analysis").said.values() for value in table.values())
+    assert typed < 1.6 * said
+
+
 def test_a_block_is_counted_by_its_parts_and_what_comes_again_as_repeated(tmp_path: Path) -> None:
     meter = metered(tmp_path)
     text = BLOCK.replace("FOLDER", str(tmp_path / "shop"))

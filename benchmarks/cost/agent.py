@@ -168,7 +168,8 @@ class Walk:
             path = self.home / "record.json"
             path.write_text(text, encoding="utf-8")
             self.meter.type(text)
-            return filled(_without_fields(command, str(path)), values)
+            others = {name: value for name, value in values.items() if name not in fields}
+            return filled(_without_fields(command, str(path)), others)
         there = placeholders(command)
         more = [
             word

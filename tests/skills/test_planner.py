@@ -664,7 +664,8 @@ def test_copies_are_seen_by_no_test_runner_and_by_no_commit(agent: Agent, planne
     changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
     dispatched(agent, changes, DEVELOPER, develop(agent))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
-    done = subprocess.run(command, cwd=agent.project, capture_output=True, text=True, timeout=60)
+    plain = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    done = subprocess.run(command, cwd=agent.project, env=plain, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.splitlines()[-1].partition(" in ")[0]) == (0, "1 passed"), done.stdout
     words = ["git", "ls-files", "--others", "--exclude-standard", PLAN]
     seen = subprocess.run(words, cwd=agent.project, capture_output=True, text=True, timeout=60).stdout.split()
