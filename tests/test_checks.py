@@ -200,3 +200,30 @@ def test_a_check_script_reads_no_file_without_end(script: str, tmp_path: Path) -
     done = subprocess.run(bounded, cwd=tmp_path, capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stderr) == (1, "")
     assert "larger than 10,000,000 bytes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "row, parts",
+    [
+        ("", [""]),
+        ("a", ["a"]),
+        ("a | b |", ["a", "b", ""]),
+        ("F1 | a.py:3 | `x | y` | why", ["F1", "a.py:3", "`x | y`", "why"]),
+        ("F1 | a ` b | c", ["F1", "a ` b", "c"]),
+    ],
+)
+def test_a_bar_in_quoted_words_parts_no_row(row: str, parts: list[str]) -> None:
+    assert checks.cells(row) == parts
+
+
+def test_quoted_bars_are_no_parts_of_a_form() -> None:
+    assert checks.row_faults(["F1 | `x | y`"], "id | words | why") == [
+        "'F1 | `x | y`': write id | words | why; no part is empty"
+    ]
+    assert checks.row_faults(["F1 | `x | y` | why | and more |"], "id | words | why") == []
+
+
+@given(st.text("ab |`", max_size=40))
+def test_a_row_without_quotes_has_the_parts_between_its_bars(row: str) -> None:
+    plain = row.replace("`", "")
+    assert checks.cells(plain) == [part.strip() for part in plain.split("|")]

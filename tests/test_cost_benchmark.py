@@ -18,11 +18,13 @@ from skills.lib.testing.blocks import PrintedBlock, Spec
 pytestmark = pytest.mark.slow
 
 SKILLS = [
-    *("codebase-analysis", "decision-critic", "deepthink", "doc-sync", "incoherence", "leon-writing-style"),
-    *("planner", "problem-analysis", "prompt-engineer", "refactor", "solution-design"),
+    *("code-quality", "codebase-analysis", "decision-critic", "deepthink", "doc-sync", "incoherence", "leon-writing-style"),
+    *("planner", "problem-analysis", "prompt-engineer", "refactor", "safe-shell-search"),
+    *("solution-design", "task-spec-check"),
 ]
 # Characters of all that the texts of a skill say: a form may change, what is said does not shrink.
 SAID = {
+    "code-quality": 2_811,
     "codebase-analysis": 9_252,
     "decision-critic": 9_185,
     "deepthink": 24_968,
@@ -33,7 +35,9 @@ SAID = {
     "problem-analysis": 6_822,
     "prompt-engineer": 6_821,
     "refactor": 12_174,
+    "safe-shell-search": 737,
     "solution-design": 12_893,
+    "task-spec-check": 202,
 }
 BLOCK = """<step protocol="1" skill="tea" id="brew" number="1" of="2" title="Brew" run="abcdefgh" turn="1">
   <STATE>Tea: step 1 of 2.</STATE>

@@ -61,7 +61,8 @@ class Walk:
         self.folder = SKILLS / skill
         write(self.project, self.texts.files)
         _commit(self.project)
-        known = [str(self.project / path) for path in self.texts.files]
+        write(self.project, self.texts.changed)
+        known = [str(self.project / path) for path in (*self.texts.files, *self.texts.changed)]
         names = places(sys.executable, str(PRODUCT), str(self.project), str(folder))
         self.meter = Meter(names, str(self.project), str(self.folder), known)
         self.agent = self._agent(self.texts.opened[0])
@@ -275,7 +276,7 @@ def measured(skill: str) -> Cost:
             answered = walk.walk()
             document = sum(len(line) + 1 for line in walk.meter.prose)
             document += sum(map(len, walk.meter.references.values()))
-            return Cost(skill, walk.meter, document, answered + _added(walk.project, walk.texts.files, walk.plan))
+            return Cost(skill, walk.meter, document, answered + _added(walk.project, {**walk.texts.files, **walk.texts.changed}, walk.plan))
     finally:
         shutil.rmtree(folder)
 

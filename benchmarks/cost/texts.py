@@ -50,13 +50,15 @@ class Texts:
     A table ``[workflow.step]`` holds the values of a step by name; ``writes``, files that are written before the report
     (@resources/x is copied from the skill); ``run``, scripts of the skill that the step may say to run; ``answer`` to a
     person's question; ``none``, why nothing is stated. Of an array ``[[workflow.step]]`` each visit takes the next, and
-    the last serves for those after. ``["workflow@begins".step]`` is for a sub-agent whose target begins so.
+    the last serves for those after. ``["workflow@begins".step]`` is for a sub-agent whose target begins so. ``[files]``
+    are more files of the project, and ``[changed]`` those that were written after its commit.
     """
 
     def __init__(self, skill: str) -> None:
         data = tomllib.loads((FOLDER / f"{skill}.toml").read_text(encoding="utf-8"))
         self.opened: list[dict[str, Any]] = data.pop("open")
         self.files: dict[str, str] = {**project_files(), **data.pop("files", {})}
+        self.changed: dict[str, str] = data.pop("changed", {})
         self.said: dict[str, Any] = data
 
     def step(self, workflow: str, target: str, step: str, visit: int) -> Mapping[str, Any]:

@@ -31,12 +31,13 @@ _LOCATION = re.compile(rf"`?(?P<path>[^\s`|:][^`|:]*?){_LINES}`?(?:\s*`[^`]*`)?"
 _MENTION = re.compile(rf"[^\s`|:'\"()\[\],;]+{_LINES}")
 _QUOTATION = re.compile(rf"`?(?P<path>[^\s`|:'\"()\[\],;]+){_LINES}`?\s*\|?\s*`(?P<fragment>[^`]+)`")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['\u2019][^\W_]+)*")
+_CELL = re.compile(r"((?:`[^`]*`|[^|])*+)\|")
 _NEVER_RECORDED = re.compile(r"\{[\w.-]+\}")
 
 
 def cells(row: str) -> list[str]:
-    """The parts of a row between its bars, without the space around them."""
-    return [part.strip() for part in row.split("|")]
+    """The parts of a row between its bars, without the space around them; a bar between backquotes is no such bar."""
+    return [part.strip() for part in _CELL.findall(f"{row}|")]
 
 
 def repeated(names: Iterable[str]) -> list[str]:
@@ -51,7 +52,7 @@ def row_faults(rows: Iterable[str], form: str) -> list[str]:
     The last part may have bars of its own.
     """
     rows, count = list(rows), form.count("|")
-    lacking = [row for row in rows if len(parts := row.split("|", count)) <= count or not all(map(str.strip, parts))]
+    lacking = [row for row in rows if len(parts := cells(row)) <= count or not all([*parts[:count], any(parts[count:])])]
     found = [f"{row[:60]!r}: write {form}; no part is empty" for row in dict.fromkeys(lacking)]
     return found + [f"{row[:60]!r} is given twice" for row in repeated(" ".join(row.split()) for row in rows)]
 
