@@ -18,7 +18,15 @@ from skills.lib.testing.blocks import PrintedBlock, Spec
 pytestmark = pytest.mark.slow
 
 SKILLS = [
-    *("code-quality", "codebase-analysis", "decision-critic", "deepthink", "doc-sync", "incoherence", "leon-writing-style"),
+    *(
+        "code-quality",
+        "codebase-analysis",
+        "decision-critic",
+        "deepthink",
+        "doc-sync",
+        "incoherence",
+        "leon-writing-style",
+    ),
     *("planner", "problem-analysis", "prompt-engineer", "refactor", "safe-shell-search"),
     *("solution-design", "task-spec-check"),
 ]

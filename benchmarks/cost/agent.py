@@ -276,7 +276,12 @@ def measured(skill: str) -> Cost:
             answered = walk.walk()
             document = sum(len(line) + 1 for line in walk.meter.prose)
             document += sum(map(len, walk.meter.references.values()))
-            return Cost(skill, walk.meter, document, answered + _added(walk.project, {**walk.texts.files, **walk.texts.changed}, walk.plan))
+            return Cost(
+                skill,
+                walk.meter,
+                document,
+                answered + _added(walk.project, {**walk.texts.files, **walk.texts.changed}, walk.plan),
+            )
     finally:
         shutil.rmtree(folder)
 

@@ -52,7 +52,9 @@ def row_faults(rows: Iterable[str], form: str) -> list[str]:
     The last part may have bars of its own.
     """
     rows, count = list(rows), form.count("|")
-    lacking = [row for row in rows if len(parts := cells(row)) <= count or not all([*parts[:count], any(parts[count:])])]
+    lacking = [
+        row for row in rows if len(parts := cells(row)) <= count or not all([*parts[:count], any(parts[count:])])
+    ]
     found = [f"{row[:60]!r}: write {form}; no part is empty" for row in dict.fromkeys(lacking)]
     return found + [f"{row[:60]!r} is given twice" for row in repeated(" ".join(row.split()) for row in rows)]
 
