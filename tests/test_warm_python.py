@@ -74,3 +74,12 @@ def test_a_script_that_does_not_end_is_killed(tmp_path: Path) -> None:
             process.wait(0.01)
         os.killpg(process.pid, 9)
         assert process.wait(60) == -9
+
+
+def test_a_script_keeps_its_bytecode_where_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys, neighbour; print(sys.pycache_prefix)")
+    (tmp_path / "neighbour.py").write_text("")
+    assert warm_python.run(script, cwd=tmp_path).stdout == "None\n"
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path / "kept"))
+    assert warm_python.run(script, cwd=tmp_path).stdout == f"{tmp_path / 'kept'}\n"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +29,7 @@ from skills.lib.runtime import compiled as compiled_json
 from skills.lib.runtime import loading
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import every_walk
+from tests.graphfile import rule_written
 from tests.graphfile.as_yaml import as_yaml
 from tests.skills.samples import samples_of
 
@@ -175,14 +179,7 @@ def test_every_transition_is_taken_with_rules_in_place_of_the_handlers(
     skill: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
-    copy = tmp_path / "skills" / skill.partition("/")[0]
-    shutil.copytree(SKILLS / copy.name, copy, ignore=shutil.ignore_patterns("__pycache__", "*.seal"))
-    script = tmp_path / "skills" / f"{skill}.py"
-    script.with_name(f"{script.stem}_workflow.py").unlink()
-    text = as_yaml(python(skill), WRITTEN[skill])
-    script.with_name(f"{script.stem}_workflow.yaml").write_text(text, encoding="utf-8")
-    sealed = CliRunner().invoke(lockstep, ["validate", str(copy), "--seal"])
-    assert (sealed.exit_code, script.with_name(f"{script.stem}_workflow.json").is_file()) == (0, True), sealed.output
+    script = written_with_rules(skill, tmp_path / "skills")
     values, files, prepare = samples_of(script)
     walks = every_walk(loading.workflow_of_script(str(script)))
     assert [str(walk) for walk in walks] == [str(walk) for walk in every_walk(python(skill))]
@@ -192,3 +189,35 @@ def test_every_transition_is_taken_with_rules_in_place_of_the_handlers(
         if prepare:
             prepare(project)
         check_walk(script, walk, project, values=values, files=files)
+
+
+@pytest.mark.slow
+@pytest.mark.req("E-05")
+def test_every_story_of_a_skill_holds_with_rules_in_place_of_the_handlers(tmp_path: Path) -> None:
+    skills = tmp_path / "skills"
+    for skill in WRITTEN:
+        written_with_rules(skill, skills)
+    stories = [f"tests/skills/test_{folder.name.replace('-', '_')}.py" for folder in skills.iterdir()]
+    told = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", rule_written.__name__, *stories],
+        cwd=SKILLS.parent,
+        env={**os.environ, rule_written.COPIES: str(skills), "PYTHONPATH": str(SKILLS.parent)},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert told.returncode == 0, told.stdout[-10_000:]
+
+
+def written_with_rules(skill: str, skills: Path) -> Path:
+    """The script of a copy of a skill, of which one graph is in YAML alone; it is compiled."""
+    copy = skills / skill.partition("/")[0]
+    shutil.copytree(SKILLS / copy.name, copy, ignore=shutil.ignore_patterns("__pycache__", "*.seal"))
+    script = skills / f"{skill}.py"
+    script.with_name(f"{script.stem}_workflow.py").unlink()
+    text = as_yaml(python(skill), WRITTEN[skill])
+    script.with_name(f"{script.stem}_workflow.yaml").write_text(text, encoding="utf-8")
+    sealed = CliRunner().invoke(lockstep, ["validate", str(copy), "--seal"])
+    assert (sealed.exit_code, script.with_name(f"{script.stem}_workflow.json").is_file()) == (0, True), sealed.output
+    return script
