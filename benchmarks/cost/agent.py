@@ -276,12 +276,8 @@ def measured(skill: str) -> Cost:
             answered = walk.walk()
             document = sum(len(line) + 1 for line in walk.meter.prose)
             document += sum(map(len, walk.meter.references.values()))
-            return Cost(
-                skill,
-                walk.meter,
-                document,
-                answered + _added(walk.project, {**walk.texts.files, **walk.texts.changed}, walk.plan),
-            )
+            present = {**walk.texts.files, **walk.texts.changed}
+            return Cost(skill, walk.meter, document, answered + _added(walk.project, present, walk.plan))
     finally:
         shutil.rmtree(folder)
 

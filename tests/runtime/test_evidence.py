@@ -128,3 +128,29 @@ def test_beginning_again_in_a_project_that_moved_finds_its_run(skill: Skill, tmp
     refused = moved.open()
     assert (refused.code, refused.run) == ("already-open", block.run)
     assert moved.run_command(refused.next).step == "last"
+
+
+EVERYTHING = """StepDef("first", "First", "Do.", {Outcome.OK: None}, requires=[
+    Field("cause"), Field("page"), Artifact("a.txt"), Artifact("{page}.md"), Command(["touch", "ran"]),
+    Artifact("b.txt"),
+])"""
+
+
+def test_all_missing_evidence_is_in_one_refusal(skill: Skill) -> None:
+    agent = skill(EVERYTHING)
+    block = agent.open()
+    refused = serve(agent, "--step", "done", "--run", block.run, "--turn", "1", "--record", "page=notes")
+    for part in ("cause is not recorded", "a.txt is not a file", "notes.md is not a file", "b.txt is not a file"):
+        assert part in refused.why
+    assert not (agent.project / "ran").exists()
+
+
+def test_files_are_named_together_and_no_command_runs_before_they_are_there(skill: Skill) -> None:
+    agent = skill(EVERYTHING)
+    block = agent.open()
+    (agent.project / "a.txt").write_text("there")
+    refused = leave(agent, block, "done", page="notes", cause="dust")
+    assert "a.txt" not in refused.why
+    assert "notes.md is not a file" in refused.why
+    assert "b.txt is not a file" in refused.why
+    assert not (agent.project / "ran").exists()

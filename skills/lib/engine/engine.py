@@ -10,7 +10,7 @@ from skills.lib.engine import inputs
 from skills.lib.engine.decision import PROMPTED, Leaving, Move, Refused, Report, is_person
 from skills.lib.engine.transition import check_target, enter, follow, go
 from skills.lib.model import values
-from skills.lib.model.requirements import Command, Field
+from skills.lib.model.requirements import Artifact, Command, Field, fill
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Dispatch, Outcome
@@ -57,7 +57,12 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
         actor = PROMPTED if prompt else actor
         report = people.read_answer(workflow, run, step, request, digest, actor)
         return people.answer(workflow, run, step, report, actor, proof, prompt)
-    run, report = inputs.read(workflow, run, step, request, digest)
+    try:
+        run, report = inputs.read(workflow, run, step, request, digest)
+    except Refused as refused:
+        if refused.code == "missing-evidence":
+            refused.why = " ".join([refused.why, *_missing_files(step, {**run.recorded, **request.records}, proof)])
+        raise
     return _leave(workflow, run, step, report, proof)
 
 
@@ -169,7 +174,7 @@ def _prove(
     """What the step's files and commands show, and the values that commands recorded."""
     evidence: tuple[dict[str, Any], ...] = ()
     printed: dict[str, Any] = {}
-    for requirement in step.requires:
+    for at, requirement in enumerate(step.requires):
         if isinstance(requirement, Field):
             continue
         result = dict(proof.check(requirement, {**run.recorded, **fields, **printed}))
@@ -177,10 +182,21 @@ def _prove(
         evidence += (result,)
         tolerated = isinstance(requirement, Command) and (requirement.severity or requirement.may_fail)
         if not result["ok"] and not tolerated:
-            raise Refused("missing-evidence", str(result["why"]), (), evidence)
+            others = _missing_files(step, {**run.recorded, **fields, **printed}, proof, at + 1)
+            raise Refused("missing-evidence", " ".join([str(result["why"]), *others]), (), evidence)
         if isinstance(requirement, Command) and requirement.records:
             printed[requirement.records] = value
     return evidence, printed
+
+
+def _missing_files(step: StepDef, fields: Mapping[str, Any], proof: Proof, begin: int = 0) -> list[str]:
+    """Why files of the step are no evidence, of its requirements from ``begin`` on whose paths are known.
+
+    Commands are not run: one may rest on what was refused, or change something.
+    """
+    files = [spec for spec in step.requires[begin:] if isinstance(spec, Artifact)]
+    known = [spec for spec in files if "{" not in fill(spec.path, fields)]
+    return [str(result["why"]) for spec in known if not (result := proof.check(spec, fields))["ok"]]
 
 
 def _outcome(
