@@ -127,6 +127,7 @@ THOUGHT = {
     "verify.answers": ["V1 | observed | x | README.md:1"],
     "challenge.standing": ["A1 | upheld | by V1: x"],
     "gate.checked": [f"P{at} | x | looked, and it is so" for at in (1, 2, 3)],
+    "gate.design": "holds",
 }
 DESIGNED = {
     "reflect.criteria": ["R1 | x | x", "R2 | x | x"],

@@ -71,6 +71,8 @@ class Walk:
         self._changes = "changes"
         self._visits: Counter[tuple[str, str]] = Counter()
         self._stated: dict[str, list[Point]] = {}
+        # What each run reported by field: an optional field takes only what is new.
+        self._reported: dict[tuple[str, str], list[Any]] = {}
         self._reviews: Counter[tuple[str, str]] = Counter()
 
     def walk(self) -> int:
@@ -192,12 +194,22 @@ class Walk:
         ):
             return self._judged(spec, block, target, points)
         if spec.name in said:
-            return said[spec.name]
+            return self._new(spec, block.run, said[spec.name])
         if spec.required:
             raise Missing(
                 f"no text says {block.root.get('skill')}.{block.step}.{spec.name} ({spec.type}, for {target!r})"
             )
         return None
+
+    def _new(self, spec: Spec, run: str, value: Any) -> Any:
+        """The value; of an optional field only what the run did not report under that name before."""
+        before = self._reported.setdefault((run, spec.name), [])
+        entries = value if isinstance(value, list) else [value]
+        new = [entry for entry in entries if entry not in before]
+        before += new
+        if spec.required:
+            return value
+        return (new if isinstance(value, list) else value) if new else None
 
     def _judged(self, spec: Spec, block: PrintedBlock, target: str, points: list[Point]) -> Any:
         """What a reviewer states and judges, in the form that the block asks for."""

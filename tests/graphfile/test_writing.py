@@ -42,7 +42,7 @@ def read(text: str, folder: Path) -> Workflow:
 
 @pytest.mark.req("E-05")
 def test_a_workflow_without_functions_has_the_same_fingerprint(tmp_path: Path) -> None:
-    for name in ("decision-critic", "leon-writing-style", "deepthink-perspective"):
+    for name in ("decision-critic", "leon-writing-style"):
         (workflow,) = [found for script in SCRIPTS if (found := loading.workflow_of_script(script)).name == name]
         assert read(to_yaml(workflow), tmp_path).fingerprint == workflow.fingerprint
 

@@ -2,9 +2,10 @@
 
 Called as ``mode GIVEN CHOSEN``; with the name of a numbered list (``tests``, ``parts``, ``found``, ``claims``,
 ``questions`` or ``theses``) and the list; as ``answers QUESTIONS ANSWERS``, ``standing CLAIMS STANDING``, ``kept
-THESES``, ``perspectives LIST``, ``design PERSPECTIVES PARTS COVERAGE``, ``insights HEARD INSIGHTS`` or ``judged
-PERSPECTIVES LOST CHECKED WEAK``.
-Each list is a JSON array of texts. Prints each fault and ends with 1 if there is one.
+THESES``, ``design PERSPECTIVES PARTS COVERAGE``, ``revised DESIGN FAULTS PERSPECTIVES DECLINED``, ``insights HEARD
+INSIGHTS`` or ``judged PERSPECTIVES LOST CHECKED WEAK DESIGN``.
+Each list is a JSON array of texts, or the name in braces of a field that was left out.
+Prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ANSWERS = ("observed", "known", "unknown")
 STANDINGS = ("upheld", "changed", "refuted", "open")
 PERSPECTIVES = "P1 name | its question | how it works | what it leaves to others"
 _ID = re.compile(r"[A-Z]\d+\b")
+_LEFT_OUT = re.compile(r"\{[\w.-]+\}")
 _PERSPECTIVE = re.compile(r"\bP\d+\b")
 
 
@@ -63,10 +65,12 @@ def word_faults(field: str, asked: list[str], given: list[str], words: tuple[str
 
 
 def thesis_faults(theses: list[str]) -> list[str]:
-    """Claims without an id of their own or without their parts; their numbers may have gaps."""
+    """Claims without an id of their own or without their parts; their numbers may have gaps, and one may be dropped."""
     found, names = [], list(map(id_of, theses))
     for name, line in zip(names, theses, strict=True):
         parts = parts_of(line, 4)
+        if name.startswith("S") and len(parts) == 2 and parts[1].startswith("dropped: "):
+            continue
         if not name.startswith("S") or parts[0] != name or len(parts) != 4 or not all(parts):
             found.append(f"claims {line[:60]!r}: write {THESES}")
     return found + [f"claims: {name} is given twice" for name in sorted(set(names)) if name and names.count(name) > 1]
@@ -97,11 +101,30 @@ def coverage_faults(perspectives: list[str], parts: list[str], coverage: list[st
     return found + [f'coverage: {part} has no perspective; add "{part} | " and those that answer it' for part in bare]
 
 
-def judgement_faults(perspectives: list[str], lost: list[str], checked: list[str], weak: list[str]) -> list[str]:
-    """Answers that nobody checked, entries without their parts, and ids that no perspective has."""
+def revision_faults(before: list[str], faults: list[str], after: list[str], declined: list[str]) -> list[str]:
+    """What is wrong with the lines, and faults whose line is as it was without a word why."""
+    known = list(map(id_of, before))
+    found = perspective_faults(after)
+    found += [fault for line in declined for fault in entry_faults("declined", line, [*known, "all"], 2)]
+    kept = {id_of(line) for line in before if line in after}
+    told = {parts_of(line)[0] for line in declined}
+    for name in dict.fromkeys(map(id_of, faults)):
+        if name in kept - told:
+            found.append(f'{name} has a fault and is as it was; change it, or add "{name} | why" to declined')
+    if "all" in [parts_of(line)[0] for line in faults] and before == after and "all" not in told:
+        found.append('a fault of "all" is named and no line was changed; change one, or add "all | why" to declined')
+    return found
+
+
+def judgement_faults(
+    perspectives: list[str], lost: list[str], checked: list[str], weak: list[str], design: str
+) -> list[str]:
+    """Answers that nobody checked, entries without their parts, ids that no perspective has, and a bare "fails"."""
     known = list(map(id_of, perspectives))
     found = [fault for line in checked for fault in entry_faults("checked", line, known, 3)]
     found += [fault for line in weak for fault in entry_faults("weak", line, known, 2)]
+    if not re.fullmatch(r"holds|fails: .{20,}", design.strip(), re.DOTALL):
+        found.append(f'design {design[:60]!r}: write "holds", or "fails: " and why even full answers leave it open')
     seen, away = set(map(id_of, checked)), set(map(id_of, lost))
     missing = [name for name in known if name not in seen | away]
     found += [f'checked: {name} has no entry; add "{name} | claim | what you checked, what came"' for name in missing]
@@ -142,7 +165,9 @@ def faults(kind: str, values: list[str]) -> list[str]:
     """The faults of what is named."""
     if kind == "mode":
         return mode_faults(*values)
-    lists = [json.loads(value) for value in values]
+    if kind == "judged":
+        return judgement_faults(*[json.loads(value) for value in values[:4]], design=values[4])
+    lists = [[] if _LEFT_OUT.fullmatch(value) else json.loads(value) for value in values]
     if kind in NUMBERED:
         return numbered_faults(lists[0], NUMBERED[kind])
     if kind == "kept":
@@ -151,13 +176,11 @@ def faults(kind: str, values: list[str]) -> list[str]:
         return word_faults("answers", lists[0], lists[1], ANSWERS, 4)
     if kind == "standing":
         return word_faults("standing", lists[0], lists[1], STANDINGS, 3)
-    if kind == "perspectives":
-        return perspective_faults(lists[0])
     if kind == "design":
         return perspective_faults(lists[0]) or coverage_faults(*lists)
     if kind == "insights":
         return insight_faults(*lists)
-    return judgement_faults(*lists)
+    return revision_faults(*lists)
 
 
 COUNTS = {
@@ -166,10 +189,10 @@ COUNTS = {
     "kept": 1,
     "answers": 2,
     "standing": 2,
-    "perspectives": 1,
     "design": 3,
+    "revised": 4,
     "insights": 2,
-    "judged": 4,
+    "judged": 5,
 }
 
 

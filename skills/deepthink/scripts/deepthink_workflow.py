@@ -21,23 +21,19 @@ ROUNDS = 4
 PASSES = 5
 
 SEEN: list[Requirement] = [
-    Field("reading", minimum=20, maximum=800, help="the question in short, as it is understood here"),
+    Field("reading", minimum=20, maximum=800, help="the question as a stranger could take it up"),
     Field("use", minimum=10, maximum=400, help="who asks, and what they will do with the answer"),
-    Field("facts", "list", minimum=1, maximum=12, help='each "fact | source"'),
-    Field("terms", "list", maximum=6, help='each "word | reading taken | reading set aside"; [] where all are plain'),
+    Field("facts", "list", minimum=1, maximum=12, help='"fact | source"'),
     Field("bounds", minimum=10, maximum=600, help="what belongs to the question, and what does not"),
 ]
 GENERAL: list[Requirement] = [
     Field("general", minimum=20, maximum=500, help="the question one level up"),
-    Field("principles", "list", minimum=2, maximum=6, help='each "principle | what it says here | where it ends"'),
-    Field("tension", minimum=10, maximum=500, help="what pulls against what, so that the question is hard"),
+    Field("principles", "list", minimum=2, maximum=6, help='"principle | what it says here | where it ends"'),
 ]
 NATURE: list[Requirement] = [
-    Field("kind", choices=("fact", "cause", "choice", "design", "forecast", "meaning"), help="by what would settle it"),
     Field("answer_form", minimum=20, maximum=500, help="what a complete answer contains, and in which form"),
-    Field("tests", "list", minimum=2, maximum=5, help='each "T1 | what a good answer passes and a poor one fails"'),
-    Field("chosen", choices=("quick", "full"), help="how this run goes on; what --mode says, unless that is auto"),
-    Field("why", minimum=20, maximum=400, help="what speaks for that mode"),
+    Field("tests", "list", minimum=2, maximum=5, help='"T1 | what a good answer passes and a poor one fails"'),
+    Field("chosen", choices=("quick", "full"), help="the mode; what --mode says, unless that is auto"),
     Command(["check_thinking.py", "mode", "{mode}", "{chosen}"], 60, help="chosen agrees with the run's --mode"),
     Command(["check_thinking.py", "tests", "{tests}"], 60, help="T1, T2, … without a gap"),
 ]
@@ -45,17 +41,15 @@ CASES: list[Requirement] = [
     Field(
         "analogies", "list", minimum=2, maximum=5, help='"case | what corresponds | what it suggests | where it breaks"'
     ),
-    Field("lesson", minimum=20, maximum=600, help="what the cases say together, and which of them disagrees"),
 ]
 PLANNED: list[Requirement] = [
-    Field("parts", "list", minimum=2, maximum=7, help='each "Q1 | sub-question | what would settle it"'),
-    Field("decisive", minimum=20, maximum=500, help="the part that the answer turns on, and how it would turn"),
-    Field("guess", minimum=10, maximum=500, help="the answer that you would give now, to be tested"),
+    Field("parts", "list", minimum=2, maximum=7, help='"Q1 | sub-question | what would settle it"; the decisive first'),
+    Field("guess", minimum=10, maximum=500, help="the answer that you would give now"),
     Command(["check_thinking.py", "parts", "{parts}"], 60, help="Q1, Q2, … with their three parts"),
 ]
 IN_FORM = '"P1 name | its question | how it works | what it leaves to others"'
 DRAWN: list[Requirement] = [
-    Field("perspectives", "list", minimum=3, maximum=6, help=f"each {IN_FORM}"),
+    Field("perspectives", "list", minimum=3, maximum=6, help=IN_FORM),
     Field("coverage", "list", minimum=2, maximum=7, help='every part of the plan: "Q1 | P1, P3"'),
     Command(
         ["check_thinking.py", "design", "{perspectives}", "{plan.parts}", "{coverage}"],
@@ -64,32 +58,37 @@ DRAWN: list[Requirement] = [
     ),
 ]
 FAULTS: list[Requirement] = [
-    Field(
-        "faults", "list", minimum=1, maximum=10, help='each "P2 | fault | what would mend it"; "all | …" for the whole'
-    ),
-    Field("absent", minimum=20, maximum=500, help="whose view is missing, and what it would see"),
+    Field("faults", "list", minimum=1, maximum=10, help='"P2 | fault | repair", or "all | whose view is missing | …"'),
 ]
-MENDED: list[Requirement] = [
-    Field("perspectives", "list", minimum=3, maximum=6, help=f"the final ones, each {IN_FORM}"),
-    Field("settled", "list", minimum=1, maximum=12, help='every fault: "fault | what was done, or why nothing"'),
-    Command(["check_thinking.py", "perspectives", "{perspectives}"], 60, help="every perspective has its four parts"),
+REVISED: list[Requirement] = [
+    Field("perspectives", "list", minimum=3, maximum=6, help=f"all of them: {IN_FORM}"),
+    Field(
+        "declined",
+        "list",
+        maximum=10,
+        required=False,
+        help='only for a fault whose line stays as it is: "P2 | why the fault is none"',
+    ),
+    Command(
+        ["check_thinking.py", "revised", "{design.perspectives}", "{critique.faults}", "{perspectives}", "{declined}"],
+        60,
+        help="every perspective has its four parts; a line with a fault was changed, or the fault declined",
+    ),
 ]
 JUDGED: list[Requirement] = [
-    Field("checked", "list", maximum=6, help='each answer: "P1 | claim that carries it | what you checked, what came"'),
-    Field("weak", "list", maximum=6, help='each "P2 | what is missing"; [] where every answer is sound'),
-    Field("design", choices=("holds", "fails"), help="fails where even full answers would not answer the question"),
-    Field("because", minimum=20, maximum=600, help="why the design holds or fails"),
+    Field("checked", "list", maximum=6, help='"P1 | claim that carries it | what you checked, and what came of it"'),
+    Field("weak", "list", maximum=6, help='"P2 | what is missing"; [] if every answer is sound'),
+    Field("design", minimum=5, maximum=600, help='"holds"; or "fails: why even full answers leave the question open"'),
     Command(
-        ["check_thinking.py", "judged", "{revise.perspectives}", "{dispatch.lost}", "{checked}", "{weak}"],
+        ["check_thinking.py", "judged", "{revise.perspectives}", "{dispatch.lost}", "{checked}", "{weak}", "{design}"],
         60,
         help="every answer is checked, and what is weak names a perspective and what it lacks",
     ),
 ]
 JOINED: list[Requirement] = [
-    Field("agreements", "list", maximum=10, help='each "what is agreed | P1, P3 | on separate grounds, or on one"'),
-    Field("conflicts", "list", maximum=8, help='each "P1 against P2 | over what | which holds and why, or open"'),
-    Field("insights", "list", maximum=8, help='each "P2 | what nobody else saw | what it changes"'),
-    Field("gaps", "list", maximum=8, help='each "what nobody answered | how much hangs on it"; [] where nothing'),
+    Field("conflicts", "list", maximum=8, help='"P1 against P2 | over what | which holds and why, or open"'),
+    Field("insights", "list", maximum=8, help='"P2 | what nobody else saw | what it changes"'),
+    Field("gaps", "list", maximum=8, help='"what nobody answered | how much hangs on it"'),
     Command(
         ["check_thinking.py", "insights", "{dispatch.heard}", "{insights}"],
         60,
@@ -97,21 +96,25 @@ JOINED: list[Requirement] = [
     ),
 ]
 THESIS: list[Requirement] = [
-    Field("answer", minimum=40, maximum=3000, help="the answer, its first sentence the answer itself"),
-    Field("claims", "list", minimum=2, maximum=10, help='each "S1 | claim | rests on | what would refute it"'),
-    Field("weakest", minimum=20, maximum=500, help="the claim that you would bet on least, and why"),
+    Field("answer", minimum=40, maximum=3000, help="its first sentence is the answer itself"),
+    Field("claims", "list", minimum=2, maximum=10, help='"S1 | claim | rests on | what would refute it"'),
     Command(["check_thinking.py", "theses", "{claims}"], 60, help="S1, S2, … with their four parts"),
 ]
 PASS: list[Requirement] = [
-    Field("attack", minimum=20, maximum=1200, help="the strongest thing tried against the answer this pass"),
-    Field("came", minimum=20, maximum=1200, help="what came of it: what broke, what held, and by what that was seen"),
-    Field("answer", minimum=40, maximum=3000, help="the answer as it stands now, whole"),
-    Field("claims", "list", minimum=2, maximum=10, help='all as they stand now: "S1 | claim | rests on | refuted by"'),
-    Field("open", "list", maximum=8, help='each "what is open | how it could turn the answer"; [] where nothing'),
+    Field("attack", minimum=20, maximum=1200, help="the strongest thing tried against the answer in this pass"),
+    Field("came", minimum=20, maximum=1200, help="what broke, what held, and how that was seen"),
+    Field("answer", minimum=40, maximum=3000, required=False, help="only if it changed: the whole answer"),
+    Field(
+        "claims",
+        "list",
+        maximum=10,
+        required=False,
+        help='only changed or new ones, in their form; "S3 | dropped: why"',
+    ),
+    Field("open", "list", maximum=8, help='"what is open | how it could turn the answer"'),
     Command(["check_thinking.py", "kept", "{claims}"], 60, help="each claim has its S number and four parts"),
 ]
 GIVEN: list[Requirement] = [
-    Field("answer", minimum=20, maximum=1000, help="the answer in short, with how sure it is"),
     Field("report", minimum=200, maximum=12000, help="the whole reply, as the user will read it"),
 ]
 PARAMS = [
@@ -119,16 +122,6 @@ PARAMS = [
     Arg("mode", choices=("auto", "quick", "full"), default="auto", help="auto leaves the choice to the third step"),
     Arg("confidence", choices=tuple(Confidence), step="refine", help="the highest level whose description is true"),
 ]
-
-QUESTION = ("question", "clarify.reading")
-CLEAR = (*QUESTION, "clarify.use", "clarify.facts", "clarify.terms", "clarify.bounds")
-STEPPED_BACK = ("abstract.general", "abstract.principles", "abstract.tension")
-STANDARD = ("characterize.answer_form", "characterize.tests")
-RECALLED = ("recall.analogies", "recall.lesson")
-PLAN = ("plan.parts", "plan.decisive")
-SENT_BACK = ("gate.because", "gate.checked", "revise.perspectives")
-RETURNED = ("dispatch.answers", "dispatch.lost", "gate.sound", "gate.again")
-FOUND = ("aggregate.agreements", "aggregate.conflicts", "aggregate.insights", "aggregate.gaps")
 
 
 def id_of(line: str) -> str:
@@ -180,7 +173,7 @@ def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     lines = {id_of(line): line for line in (*ctx.run_state["dispatch"]["lost"], *ctx.step_state["weak"])}
     again = [lines[name] for name in sorted(lines)]
     sound = [line for line in ctx.step_state["checked"] if id_of(line) not in lines]
-    if ctx.step_state["design"] == "fails":
+    if ctx.step_state["design"].startswith("fails"):
         return Outcome.FAIL, {"verdict": "fail", "again": [], "sound": []}
     if again:
         return Outcome.ITERATE, {"verdict": "partial", "again": again, "sound": sound}
@@ -188,71 +181,56 @@ def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def refine(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Attack again until certain; keep every attack with what came of it in one log."""
-    state, confidence = ctx.step_state, ctx.workflow_params["confidence"]
+    """Attack again until certain; keep the answer and claims as they are now, and every attack in one log."""
+    state, before, confidence = ctx.step_state, ctx.run_state["synthesize"], ctx.workflow_params["confidence"]
     entry = f"Pass {ctx.iteration}, confidence {confidence}. Tried: {state['attack']} Came: {state['came']}"
-    outcome = Outcome.OK if confidence == Confidence.CERTAIN else Outcome.ITERATE
-    return outcome, {"log": [*state.get("log", ()), entry]}
+    claims = {id_of(line): line for line in state.get("standing", before["claims"])}
+    claims.update({id_of(line): line for line in state.get("claims", ())})
+    found = {
+        "current": state.get("answer", state.get("current", before["answer"])),
+        "standing": [line for line in claims.values() if line.count("|") > 1],
+        "log": [*state.get("log", ()), entry],
+    }
+    return Outcome.OK if confidence == Confidence.CERTAIN else Outcome.ITERATE, found
 
 
 def step(
     name: str,
     title: str,
-    ways: dict[Outcome, tuple[str | None, str]],
+    ways: str | dict[Outcome, tuple[str | None, str]] | None,
     needs: Sequence[str],
     requires: Sequence[Requirement] = (),
     handler: Handler | Dispatch | None = None,
     **more: Any,
 ) -> StepDef:
-    """One step with its ways on, each with the words when it is taken; its prompts stand under its name."""
+    """One step with the step after it, or its ways on with the words when each is taken; the prompts have its name."""
+    routes = ways if isinstance(ways, dict) else {Outcome.OK: (ways, "")}
     return StepDef(
         name,
         title,
         PROMPTS[name],
-        {outcome: target for outcome, (target, _) in ways.items()},
+        {outcome: target for outcome, (target, _) in routes.items()},
         handler,
         needs=needs,
         requires=requires,
-        when={outcome: words for outcome, (_, words) in ways.items()},
-        forbidden=PROMPTS[f"{name} (forbidden)"].splitlines(),
+        when={outcome: words for outcome, (_, words) in routes.items() if words},
+        forbidden=PROMPTS[f"{name} (forbidden)"].splitlines() if f"{name} (forbidden)" in PROMPTS else (),
         **more,
     )
 
 
 WORKFLOW = Workflow(
     "deepthink",
-    step(
-        "clarify",
-        "Clarify the context",
-        {Outcome.OK: ("abstract", "the question has one reading, and each fact its source")},
-        ["question"],
-        SEEN,
-    ),
-    step(
-        "abstract",
-        "Step back to what is general",
-        {Outcome.OK: ("characterize", "the general question is as hard as the first, and principles bear on it")},
-        CLEAR,
-        GENERAL,
-    ),
+    step("clarify", "Clarify the context", "abstract", ["question"], SEEN),
+    step("abstract", "Step back to what is general", "characterize", ["clarify.reading", "clarify.facts"], GENERAL),
     step(
         "characterize",
         "Say what kind of question it is",
-        {Outcome.OK: ("recall", "it is settled what a good answer is, and which mode the question deserves")},
-        [*CLEAR, *STEPPED_BACK, "mode"],
-        NATURE,
-        allow={
-            "unread-value:kind": "the tests of a good answer follow from it, and they are recorded beside it",
-            "unread-value:why": "the reason for the mode is for whoever reads the run",
-        },
-    ),
-    step(
         "recall",
-        "Recall analogies",
-        {Outcome.OK: ("plan", "every case says what corresponds and where it breaks")},
-        [*CLEAR, *STEPPED_BACK],
-        CASES,
+        ["clarify.reading", "clarify.use", "clarify.bounds", "abstract.principles", "mode"],
+        NATURE,
     ),
+    step("recall", "Recall analogies", "plan", ["clarify.reading", "abstract.general"], CASES),
     step(
         "plan",
         "Plan the thinking",
@@ -260,15 +238,18 @@ WORKFLOW = Workflow(
             Outcome.OK: ("design", "a full run: perspectives are designed for the parts"),
             Outcome.SKIP: ("synthesize", "a quick run: the parts are answered in the synthesis itself"),
         },
-        [*CLEAR, *STEPPED_BACK, *STANDARD, "characterize.chosen", *RECALLED],
+        [
+            *("clarify.reading", "clarify.facts", "clarify.bounds", "abstract.principles"),
+            *("characterize.answer_form", "characterize.chosen", "recall.analogies"),
+        ],
         PLANNED,
         plan,
     ),
     step(
         "design",
         "Design the perspectives",
-        {Outcome.OK: ("critique", "three to six perspectives that can disagree, and no part without one")},
-        [*CLEAR, "abstract.tension", *PLAN, "recall.lesson", *SENT_BACK],
+        "critique",
+        ["clarify.reading", "clarify.facts", "plan.parts", "gate.design", "gate.checked", "revise.perspectives"],
         DRAWN,
         repeat=[PROMPTS["design (again)"], "", PROMPTS["design"]],
         allow={"loop-without-bound": f"a person decides once gate gave FAIL in {ROUNDS} rounds"},
@@ -276,20 +257,17 @@ WORKFLOW = Workflow(
     step(
         "critique",
         "Criticise the design",
-        {Outcome.OK: ("revise", "each fault names its perspective and what would mend it")},
-        [*QUESTION, "clarify.bounds", *PLAN, "plan.guess", "design.perspectives", "design.coverage", "gate.because"],
+        "revise",
+        ["clarify.reading", "plan.parts", "plan.guess", "design.perspectives", "gate.design"],
         FAULTS,
     ),
     step(
         "revise",
         "Revise the design",
-        {Outcome.OK: ("dispatch", "every fault is settled, and every line can be understood by a stranger")},
-        [
-            *(*QUESTION, "clarify.bounds", *PLAN, "design.perspectives", "design.coverage"),
-            *("critique.faults", "critique.absent"),
-        ],
-        MENDED,
-        allow={"unread-value:settled": "it has every fault answered; what comes of that is in the perspectives"},
+        "dispatch",
+        ["clarify.reading", "plan.parts", "design.perspectives", "design.coverage", "critique.faults"],
+        REVISED,
+        allow={"unread-value:declined": "the check counts a fault that is declined as answered"},
     ),
     step(
         "dispatch",
@@ -298,14 +276,13 @@ WORKFLOW = Workflow(
             Outcome.OK: ("gate", "every sub-agent has finished, or is accounted for as lost"),
             Outcome.FAIL: (None, "all are lost, so that nobody was heard: the run ends as failed"),
         },
-        [*QUESTION, "revise.perspectives", "gate.again"],
+        ["clarify.reading", "gate.again"],
         handler=Dispatch(
             AgentRole.GENERAL_PURPOSE,
             script="perspective.py",
             targets=asked,
             then=collect,
             params={
-                "question": "{question}",
                 "reading": "{clarify.reading}",
                 "facts": "{clarify.facts}",
                 "bounds": "{clarify.bounds}",
@@ -320,12 +297,9 @@ WORKFLOW = Workflow(
         {
             Outcome.OK: ("aggregate", "every answer is sound; or the last round is done, and what is weak stays named"),
             Outcome.ITERATE: ("dispatch", "partial: an answer is weak or missing, and is asked for again"),
-            Outcome.FAIL: (
-                "design",
-                "the design fails: other perspectives are needed; after the last round a person decides",
-            ),
+            Outcome.FAIL: ("design", "the design fails: others are needed; after the last round a person decides"),
         },
-        [*QUESTION, *PLAN, *STANDARD, "revise.perspectives", *RETURNED],
+        ["clarify.reading", "plan.parts", "dispatch.answers", "dispatch.lost", "gate.sound", "gate.again"],
         JUDGED,
         judge,
         max_iterations=ROUNDS,
@@ -334,38 +308,43 @@ WORKFLOW = Workflow(
     step(
         "aggregate",
         "Join what was found",
-        {Outcome.OK: ("synthesize", "agreements, conflicts, insights and gaps are told apart")},
+        "synthesize",
         [
-            *(*QUESTION, *PLAN, "revise.perspectives", "dispatch.answers", "gate.checked"),
-            *("gate.verdict", "gate.again", "gate.weak", "gate.because"),
+            *("clarify.reading", "plan.parts", "dispatch.answers", "gate.checked", "gate.verdict"),
+            *("gate.again", "gate.design"),
         ],
         JOINED,
     ),
     step(
         "synthesize",
         "Write the first synthesis",
-        {Outcome.OK: ("refine", "the answer answers, and every claim says what it rests on")},
+        "refine",
         [
-            *(*QUESTION, "clarify.facts", "clarify.bounds", "abstract.principles", *STANDARD),
-            *("recall.lesson", *PLAN, "plan.guess", "dispatch.answers", *FOUND),
+            *("clarify.reading", "clarify.facts", "characterize.answer_form", "characterize.tests"),
+            *("plan.parts", "plan.guess", "dispatch.answers"),
+            *("aggregate.conflicts", "aggregate.insights", "aggregate.gaps"),
         ],
         THESIS,
         allow=dict.fromkeys(
-            [f"read-on-some-paths:{value}" for value in ("dispatch.answers", *FOUND)],
+            (
+                "read-on-some-paths:dispatch.answers",
+                "read-on-some-paths:aggregate.conflicts",
+                "read-on-some-paths:aggregate.insights",
+                "read-on-some-paths:aggregate.gaps",
+            ),
             "a quick run has no perspectives to join, and the text says what to do then",
         ),
     ),
     step(
         "refine",
-        "Attack the answer and mend it",
+        "Attack the answer and repair it",
         {
             Outcome.OK: ("output", "certain; or five passes are done"),
             Outcome.ITERATE: ("refine", "anything below certain: another pass, by another attack"),
         },
         [
-            *(*QUESTION, "clarify.facts", *STANDARD),
-            *("aggregate.gaps", "synthesize.answer", "synthesize.claims", "synthesize.weakest"),
-            *("refine.log", "refine.answer", "refine.claims", "refine.open"),
+            *("clarify.reading", "characterize.tests", "aggregate.gaps", "synthesize.answer", "synthesize.claims"),
+            *("refine.log", "refine.current", "refine.standing", "refine.open"),
         ],
         PASS,
         refine,
@@ -376,10 +355,10 @@ WORKFLOW = Workflow(
     step(
         "output",
         "Format and give the answer",
-        {Outcome.OK: (None, "the reply is written; the run ends, and the user gets it in the same words")},
+        None,
         [
-            *(*QUESTION, "clarify.use", "clarify.terms", "clarify.bounds", *STANDARD, "characterize.chosen"),
-            *("refine.answer", "refine.claims", "refine.open", "refine.confidence", "refine.log"),
+            *("clarify.reading", "clarify.use", "clarify.bounds", "characterize.answer_form"),
+            *("refine.current", "refine.standing", "refine.open", "refine.confidence", "refine.log"),
         ],
         GIVEN,
     ),

@@ -12,6 +12,8 @@ PERSPECTIVES = [
 VALUES: dict[str, Any] = {
     "characterize.chosen": any_of("full", "quick"),
     "characterize.tests": ["T1 | it names a number", "T2 | it names what breaks"],
+    "critique.faults": ["all | nobody counts | name what is counted"],
+    "revise.declined": ["all | P1 counts already"],
     "plan.parts": ["Q1 | What was? | a count", "Q2 | What will be wished for? | three cases"],
     "perspectives": PERSPECTIVES,
     "design.coverage": ["Q1 | P1, P3", "Q2 | P2"],
@@ -24,5 +26,6 @@ VALUES: dict[str, Any] = {
     "refine.claims": ["S1 | two of three | P1 | a third", "S3 | it changes | a count | none does"],
     "aggregate.insights": ["P2 | two of three | one is enough"],
     "gate.checked": [f"P{number} | the claim that carries it | looked, and it is so" for number in (1, 2, 3)],
+    "gate.design": any_of("holds", "fails: even full answers would leave it open"),
     "gate.weak": any_of([], ["P2 | no case was walked through"]),
 }
