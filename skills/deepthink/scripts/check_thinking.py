@@ -166,7 +166,8 @@ def faults(kind: str, values: list[str]) -> list[str]:
     if kind == "mode":
         return mode_faults(*values)
     if kind == "judged":
-        return judgement_faults(*[json.loads(value) for value in values[:4]], design=values[4])
+        perspectives, lost, checked, weak = map(json.loads, values[:4])
+        return judgement_faults(perspectives, lost, checked, weak, values[4])
     lists = [[] if _LEFT_OUT.fullmatch(value) else json.loads(value) for value in values]
     if kind in NUMBERED:
         return numbered_faults(lists[0], NUMBERED[kind])
