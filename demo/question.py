@@ -141,7 +141,7 @@ class Question:
             f"E2: timed every finder -> {finding:.1f} ms of {self.cost:.0f} ms. "
             + ("Against H2: under half." if self.evidence["H2"][0] else "For H2: half or more."),
         ]
-        return self._pass("medium", "Start with an empty bytecode cache: H1 predicts the same time, H3 a longer one.")
+        return self._pass("medium")
 
     def _switch_the_cache(self) -> dict[str, str | list[str]]:
         self.cold = self._cold()
@@ -169,23 +169,11 @@ class Question:
             + ("For H3, which could have failed here." if fits else "H3's prediction was off by more than half."),
         ]
         sure = "high" if len(self._left()) == 1 and fits else "medium"
-        return self._pass(sure, "none" if sure == "high" else "The same two measurements again, on a quieter machine.")
+        return self._pass(sure)
 
-    def _pass(self, confidence: str, next_check: str) -> dict[str, str | list[str]]:
+    def _pass(self, confidence: str) -> dict[str, str | list[str]]:
         self.confidence = confidence
-        return {
-            "evidence": self.found,
-            "standing": [f"{name}: {self._standing(name)}" for name in HYPOTHESES],
-            "left": self._left(),
-            "next_check": next_check,
-            "confidence": confidence,
-        }
-
-    def _standing(self, name: str) -> str:
-        if name not in self.evidence:
-            return "stands: no observation so far speaks for it or against it"
-        refuted, observation = self.evidence[name]
-        return f"refuted by {observation}" if refuted else f"stands; {observation} could have refuted it"
+        return {"evidence": self.found, "confidence": confidence}
 
     def _formulate(self) -> dict[str, str | list[str]]:
         count, own = len(self.profile.modules), sum(self._is_own(name) for name in self.profile.modules)
@@ -196,18 +184,6 @@ class Question:
                 f"{lead}`{self.import_line}` runs {count} modules at every start, {own} of them its own, whether or "
                 f"not the caller needs them. Without it a start takes {self.bare:.0f} ms [F2]."
             )
-        observed = {
-            "H1": f"no bytecode cache: with an empty one it takes {self.cold:.0f} ms, not {self.slow:.0f}",
-            "H2": "files hard to find: the finders take less than half of the time",
-            "H3": "a long chain: one module takes half of the time",
-            "H4": f"one heavy module: the heaviest, {self.profile.heaviest}, takes less than half",
-        }
-        self.excluded = [
-            f"{name}, {why} ({self.evidence[name][1]})" if self.evidence[name][0] else f"{name} is not excluded"
-            for name, why in observed.items()
-        ]
-        if self._left() == ["H3"]:
-            del self.excluded[2]
         return {
             "chain": [
                 f"1. {self.import_line} imports its parts at the top of its package [E1]",
@@ -215,7 +191,6 @@ class Question:
                 f"3. every start waits {self.cost:.0f} ms for it [F1, F2]",
             ],
             "root_cause": self.cause,
-            "excluded": self.excluded,
             "gaps": "Which of the modules the check needs was not looked at.",
         }
 
@@ -227,13 +202,7 @@ class Question:
                 f"It is neither the compiler nor the disk: {sure} the chain of {len(self.profile.modules)} modules "
                 f"that {self.import_line} runs at every start, {self.cost:.0f} ms."
             )
-        return {
-            "answer": answer,
-            "report": f"Answer: {answer}\nProblem: {self.problem} {self.test}\nCause: {self.cause}\nRuled out: "
-            + "; ".join(self.excluded)
-            + ".\nOpen: which of the modules the check needs.\n"
-            "Next: import it inside the function that makes the check.",
-        }
+        return {"answer": f"{answer} Next: import it inside the function that makes the check."}
 
     def _left(self) -> list[str]:
         return [name for name in HYPOTHESES if name not in self.evidence or not self.evidence[name][0]]

@@ -46,24 +46,18 @@ class Forms:
         self.evidence += 1
         rivals = list(dict.fromkeys(re.findall(r"^ *- (H\d+):", block.words("CONTEXT"), re.MULTILINE)))
         sure, others = values["confidence"] in SURE, rivals[1:]
-        by = f"E{self.evidence}"
-        return {
-            "evidence": [f"{by}: look {self.evidence}, {odd} -> two of them. For H1, against {', '.join(others)}"],
-            "standing": ["H1: stands", *(f"{name}: {f'refuted by {by}' if sure else 'weakened'}" for name in others)],
-            "left": ["H1"] if sure else rivals,
-        }
+        side = "against" if sure else "weakens"
+        seen = f"E{self.evidence}: look {self.evidence}, {odd} -> two of them. For H1, {side} {', '.join(others)}"
+        return {"evidence": [seen]}
 
     def _problem_analysis_formulate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        rivals = dict.fromkeys(re.findall(r"^ *- (H\d+): cause", block.words("CONTEXT"), re.MULTILINE))
         return {
             "chain": [f"{at}. link {at} is {odd} [assumed]" for at in range(1, len(values["chain"]) + 1)],
             "root_cause": f"Most likely: it is as it was made, {odd}",
-            "excluded": [f"{name}: not excluded, {odd}" for name in rivals if name != "H1"],
         }
 
     def _problem_analysis_report(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        answer = f"It is most likely this: {odd}"
-        return {"answer": answer, "report": f"{answer} {_prose()}"}
+        return {"answer": f"It is most likely this: {odd}"}
 
     def _decision_critic_extract(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {

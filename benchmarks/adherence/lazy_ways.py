@@ -28,10 +28,7 @@ FRAMED = {
 SURE = {
     **FRAMED,
     "investigate.evidence": ["E1: looked -> two things. For H1, against H2"],
-    "investigate.standing": ["H1: stands", "H2: refuted by E1"],
-    "investigate.left": ["H1"],
     "investigate.confidence": "high",
-    "formulate.excluded": ["H2: refuted by E1"],
 }
 DECIDED = {
     "extract.claims": ["C1: it is so"],

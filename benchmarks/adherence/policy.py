@@ -159,7 +159,7 @@ class Policy:
         if step == ("problem-analysis", "gate"):
             return {"testable": "ok", "ask": "iterate", "nobody": "fail"}[values["verdict"]]
         if step == ("problem-analysis", "investigate"):
-            return "ok" if values["confidence"] in SURE and len(set(values["left"])) == 1 else "iterate"
+            return "ok" if values["confidence"] in SURE else "iterate"
         if step == ("codebase-analysis", "deepen"):
             return "ok" if values["confidence"] in SURE else "iterate"
         if step == ("branched", "plan"):

@@ -40,10 +40,10 @@ WRITTEN: dict[str, dict[str, dict[str, Any]]] = {
     "problem-analysis/scripts/problem_analysis": {
         "gate": {"outcomes": {"ok": 'verdict == "testable"', "iterate": 'verdict == "ask"', "fail": "else"}},
         "investigate": {
-            "outcomes": {"ok": f"{SURE} and count(distinct(left)) == 1", "iterate": "else"},
+            "outcomes": {"ok": SURE, "iterate": "else"},
             "keep": {
-                "log": {"append": "{evidence}"},
-                "added": {"append": "{standing}", "where": '"Refuted by:" in it'},
+                "log": {"append": "{evidence}", "where": 'not starts(it, "H")'},
+                "added": {"append": "{evidence}", "where": 'starts(it, "H")'},
             },
         },
     },

@@ -193,16 +193,13 @@ HELD: dict[Stated, Held] = {
     Stated("planner/tw/post_implementation, comment", "one sentence"): ADVICE,
     Stated("problem-analysis/problem_analysis, observe", "at most 400 characters"): Refused(
         "problem-analysis/scripts/check_analysis.py",
-        ("pass", [], [], [], ["E1: ran it -> " + WORDS[:400] + " For H1"], ["H1: stands"], ["H1"], "low"),
+        ("pass", [], [], [], ["E1: ran it -> " + WORDS[:400] + " For H1"], "low"),
         "characters, at most 400",
     ),
     Stated("problem-analysis/problem_analysis, observe", "five passes at most"): Rounds(
         "problem-analysis", "investigate", 5
     ),
     Stated("problem-analysis/problem_analysis, formulate", "more than one hypothesis"): SUBJECT,
-    Stated("problem-analysis, hypothesize ok", "two to four rivals"): Bound(
-        "problem-analysis", "hypothesize.hypotheses", 2, 4
-    ),
     Stated("prompt-engineer/ecosystem, triage", "two to twelve paths"): Refused(
         "prompt-engineer/scripts/check_prompts.py", ("begin", "new", ["1.md"], "yes", "2", "12"), "takes 2 to 12"
     ),

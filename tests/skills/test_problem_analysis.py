@@ -48,17 +48,11 @@ RIVALS: Values = {
     "first_check": "python -X importtime: H1 one large import, H2 all imports slow alike",
 }
 DOUBT: Values = {
-    "evidence": ["E1: ran importtime -> networkx 91 ms. For H1", "E2: ran it again -> 408 ms. Against H2"],
-    "standing": ["H1: stands; E1 fits it", "H2: weakened by E2"],
-    "left": ["H1", "H2"],
-    "next_check": "the same run with networkx out of the way",
+    "evidence": ["E1: ran importtime -> networkx 91 ms. For H1", "E2: ran it again -> 408 ms. Weakens H2"],
     "confidence": "low",
 }
 SETTLED: Values = {
     "evidence": ["E3: ran without networkx -> 31 ms. For H1, against H2"],
-    "standing": ["H1: stands; E1, E3 fit it", "H2: refuted by E3"],
-    "left": ["H1"],
-    "next_check": "none",
     "confidence": "high",
 }
 AT_ONCE: Values = {
@@ -66,32 +60,37 @@ AT_ONCE: Values = {
         "E1: ran importtime -> networkx 91 ms. For H1",
         "E2: ran without networkx -> 31 ms. For H1, against H2",
     ],
-    "standing": ["H1: stands; E1, E2 fit it", "H2: refuted by E2"],
-    "left": ["H1"],
-    "next_check": "none",
     "confidence": "high",
 }
 CAUSE: Values = {
     "chain": ["1. tool imports networkx at its top [E1]", "2. the import takes most of the time [E3]"],
     "root_cause": "networkx is imported before it is needed. Without it the command takes 31 ms.",
-    "excluded": ["H2, a cold disk: refuted by E3"],
     "gaps": "none",
 }
-REPORT: Values = {
-    "answer": "The cause is an import at the top of the module.",
-    "report": "Answer: The cause is an import at the top of the module. "
-    + "Cause: importtime shows 91 ms in networkx, and without it the command takes 31 ms instead of 410 ms. "
-    + "Ruled out: a cold disk, since a second run was as slow. Open: nothing. Next: import it where it is used.",
-}
+REPORT: Values = {"answer": "The cause is an import at the top of the module. Next: import it where it is used."}
+WRITTEN = """Answer: The cause is an import at the top of the module. Next: import it where it is used.
+
+Problem: On this machine `tool --help` takes 410 ms; 100 ms were expected.
+Test: time tool --help: over 300 ms is present, under 120 ms is gone
+
+Cause (confidence high): networkx is imported before it is needed. Without it the command takes 31 ms.
+1. tool imports networkx at its top [E1]
+2. the import takes most of the time [E3]
+
+Ruled out:
+H2, the disk is cold: refuted by E3
+
+Open: none
+
+What was observed:
+E1: ran importtime -> networkx 91 ms. For H1
+E3: ran without networkx -> 31 ms. For H1, against H2"""
 
 LINKS = ["1. top import [E1]", "2. it is slow [E2]"]
-PROBLEM = {"gate.problem", "gate.test", "gate.facts"}
+PROBLEM = {"gate.problem", "gate.facts"}
 ROWS = list[str]
-LOG = {"hypothesize.hypotheses", "investigate.log", "investigate.standing"} | {
-    "investigate.left",
-    "investigate.confidence",
-}
-FOUND = {"formulate.chain", "formulate.root_cause", "formulate.excluded", "formulate.gaps"}
+LOG = {"hypothesize.hypotheses", "investigate.log", "investigate.standing"}
+FOUND = {"formulate.chain", "formulate.root_cause", "formulate.gaps"}
 
 
 @pytest.fixture
@@ -121,7 +120,7 @@ def test_a_run_leads_from_an_unclear_request_to_a_report(agent: Follower) -> Non
         ("report", "5", None),
     ]
     assert (block.at, block.exit_code) == ("done", 0)
-    assert block.result == REPORT
+    assert block.result == {**REPORT, "report": WRITTEN}
 
 
 @pytest.mark.req("W-18")
@@ -144,12 +143,15 @@ def test_each_step_is_shown_exactly_what_it_needs(agent: Follower) -> None:
         block = agent.follow(block, values)
         shown.append(set(block.context))
     assert shown == [
-        {"gate.request", *PROBLEM, "gate.question"},
+        {"gate.request", *PROBLEM, "gate.test", "gate.question"},
         PROBLEM,
-        {*PROBLEM, "hypothesize.hypotheses", "hypothesize.first_check"},
-        {*PROBLEM, *LOG, "hypothesize.first_check", "investigate.next_check"},
-        {*PROBLEM, *LOG, "investigate.next_check"},
-        {"gate.request", *PROBLEM, *LOG, *FOUND},
+        {*PROBLEM, "gate.test", "hypothesize.hypotheses", "hypothesize.first_check"},
+        {*PROBLEM, "gate.test", *LOG, "hypothesize.first_check"},
+        {*PROBLEM, *LOG, "investigate.confidence"},
+        {
+            *("gate.request", "hypothesize.hypotheses", "investigate.standing", "investigate.confidence"),
+            *FOUND,
+        },
     ]
 
 
@@ -193,7 +195,10 @@ def test_three_questions_are_the_most(agent: Follower) -> None:
         ({**TESTABLE, "facts": ["412 ms (ran time)"]}, 'write "F1: what was seen (its source)"'),
         ({**TESTABLE, "facts": ["F1: 412 ms"]}, 'write "F1: what was seen (its source)"'),
         ({**TESTABLE, "facts": ["F1: 412 ms (ran time)", "F1: 9 ms (ran time)"]}, "the id F1 is given twice"),
-        ({**TESTABLE, "question": "Which command is slow?"}, "the verdict is testable, so that question is: none"),
+        (
+            {**UNCLEAR, "question": "which?"},
+            "the verdict is ask: write the one question that is open",
+        ),
         ({**UNCLEAR, "question": "none"}, "the verdict is ask: write the one question that is open"),
         ({**UNCLEAR, "verdict": "nobody", "question": "x"}, "the verdict is nobody: write the one question"),
         ({**TESTABLE, "problem": "b"}, "problem says too little: under which conditions"),
@@ -230,7 +235,8 @@ def test_confidence_decides_whether_to_look_again(
 ) -> None:
     block = agent.follow(investigating, {**AT_ONCE, "confidence": confidence})
     assert block.at == leads_to
-    assert block.context["investigate.confidence"] == confidence
+    if leads_to == "formulate":
+        assert block.context["investigate.confidence"] == confidence
 
 
 @pytest.mark.parametrize("confidence", ["high", "certain"])
@@ -251,7 +257,7 @@ def test_five_passes_are_the_most_and_the_low_confidence_goes_on_with_them(
     for at in range(1, 6):
         assert (block.at, block.root.get("iteration")) == ("investigate", str(at))
         evidence = [f"E{at}: looked at part {at} -> nothing new. For H1 as for H2"]
-        block = agent.follow(block, {**DOUBT, "evidence": evidence, "standing": ["H1: stands", "H2: weakened by E1"]})
+        block = agent.follow(block, {**DOUBT, "evidence": evidence})
     assert block.at == "formulate"
     assert block.context["investigate.confidence"] == "low"
     assert block.context["investigate.log"] == (
@@ -295,7 +301,6 @@ def test_rivals_are_two_to_four_and_come_with_a_first_check(
     [
         ({**AT_ONCE, "evidence": []}, "bad-value"),
         ({**AT_ONCE, "confidence": "sure"}, "bad-value"),
-        ({**AT_ONCE, "left": ["H9"]}, "bad-value"),
         ({name: value for name, value in AT_ONCE.items() if name != "confidence"}, "unfilled"),
     ],
 )
@@ -313,7 +318,6 @@ HYPOTHESES = list(RIVALS["hypotheses"])
 THIRD = "H3: the network is slow. Predicts: it is fast offline. Refuted by: it is as slow offline."
 E1 = "E1: ran importtime -> networkx 91 ms. For H1"
 E2 = "E2: ran it again -> 408 ms. Against H2"
-STANDS = ["H1: stands; E1 fits it", "H2: refuted by E2"]
 
 
 def check(kind: str, *values: str | list[str], folder: Path | None = None) -> ROWS:
@@ -373,185 +377,135 @@ def assert_begin(lines: ROWS, starts: ROWS) -> None:
 
 
 @pytest.mark.parametrize(
-    "log, evidence, standing, left, confidence, wanted",
+    "log, evidence, confidence, wanted",
     [
-        ([], [E1, E2], STANDS, ["H1"], "high", []),
-        ([E1], [E2], STANDS, ["H1"], "certain", []),
-        ([E1, E2], ["E3: could not take it offline, because it runs elsewhere"], STANDS, ["H1"], "low", []),
-        ([], [E1, E2], ["H1: stands", "H2: refuted by E2", THIRD], ["H1", "H3"], "low", []),
-        ([E1], [E1], STANDS, ["H1"], "low", ["'E1: ran", "H2 cites E2, which is not in the log"]),
-        ([E1], [E1.replace("E1", "E2")], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["E2 repeats an entry"]),
-        ([], [E1 + ", on an H100 with H6 headings", E2], STANDS, ["H1"], "high", []),
-        ([], ["x"], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["'x': begin it with E1"]),
+        ([], [E1, E2], "high", []),
+        ([E1], [E2], "certain", []),
+        ([E1, E2], ["E3: could not take it offline, because it runs elsewhere"], "low", []),
+        ([], [E1, E2, THIRD], "low", []),
+        ([E1], [E1], "low", ["'E1: ran"]),
+        ([E1], [E1.replace("E1", "E2")], "low", ["E2 repeats an entry"]),
+        ([], [E1 + ", on an H100 with H6 headings", E2], "high", []),
+        ([], [THIRD], "low", ["evidence has no observation"]),
+        ([], ["x"], "low", ["'x': begin it with E1"]),
+        ([], ["E1: looked -> all is well"], "low", ["'E1: looked -> all"]),
+        ([], ["E1: it is H1"], "low", ["'E1: it is H1': write E1: what"]),
+        ([], [E1 + ", against H7"], "low", ["E1 speaks of H7, which is no"]),
+        ([], [E1 + ", weakens H7"], "low", ["E1 speaks of H7, which is no"]),
+        ([], [E1 + " " + "x" * 400], "low", ["E1 has 445 characters"]),
+        ([], [E1, E2, "H3: a new idea"], "low", ["'H3: a new idea': write H3: cause and mechanism."]),
+        ([], [E1, E2, HYPOTHESES[0].replace("H1", "H3")], "low", ["H1 and H3 are one cause"]),
+        ([], [E1, E2, THIRD], "high", ["confidence high leaves one hypothesis, and H1, H3 is"]),
+        ([], [E1], "high", ["confidence high leaves one hypothesis, and H1, H2 is"]),
+        ([], [E1, E2.replace("Against", "Weakens")], "high", ["confidence high leaves one hypothesis, and H1, H2"]),
+        ([], [E1 + ", against H2", "E2: again -> 31 ms. Withdraws E1, for H1"], "high", ["confidence high leaves"]),
+        ([], ["E1: ran it -> 408 ms. Against H2"], "high", ["no evidence says"]),
         (
             [],
-            ["E1: looked -> all is well"],
-            ["H1: stands", "H2: weakened"],
-            ["H1", "H2"],
-            "low",
-            ["'E1: looked -> all"],
-        ),
-        ([], ["E1: it is H1"], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["'E1: it is H1': write E1: what"]),
-        (
-            [],
-            [E1 + ", against H7"],
-            ["H1: stands", "H2: weakened"],
-            ["H1", "H2"],
-            "low",
-            ["E1 speaks of H7, which is no"],
-        ),
-        ([], [E1 + " " + "x" * 400], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["E1 has 445 characters"]),
-        ([], [E1, E2], ["H1: stands"], ["H1"], "low", ["hypothesis H2 is missing"]),
-        ([], [E1, E2], [*STANDS, "H2: weakened"], ["H1"], "low", ["hypothesis H2 is given twice"]),
-        (
-            [],
-            [E1, E2],
-            ["H1: fine", STANDS[1]],
-            ["H1"],
-            "low",
-            ["'H1: fine': write \"H1: stands\", weakened or refuted"],
-        ),
-        ([], [E1, E2], ["H1: stands", "H2: refuted by E1"], ["H1"], "low", ["H2 is refuted by no entry that it cites"]),
-        ([], [E1, E2], ["H1: stands", "H2: refuted"], ["H1"], "low", ["H2 is refuted by no entry that it cites"]),
-        (
-            [],
-            [E1, E2],
-            [*STANDS, "H3: a new idea"],
-            ["H1"],
-            "low",
-            ["'H3: a new idea': write H3: cause and mechanism."],
-        ),
-        ([], [E1, E2], STANDS, ["H1", "H2"], "low", ["left is what no evidence refutes; by standing that is H1"]),
-        (
-            [],
-            [E1, E2],
-            ["H1: stands", "H2: weakened"],
-            ["H1"],
-            "low",
-            ["left is what no evidence refutes; by standing"],
-        ),
-        (
-            [],
-            [E1, E2],
-            [*STANDS, THIRD],
-            ["H1", "H3"],
+            ["E1: ran it -> 408 ms. Against H1 and H2"],
             "high",
-            ["confidence high leaves one hypothesis, and H1, H3 is"],
-        ),
-        (
-            [],
-            ["E1: ran it -> 408 ms. Against H2"],
-            ["H1: stands", "H2: refuted by E1"],
-            ["H1"],
-            "high",
-            ["no evidence says"],
+            ["confidence high leaves one hypothesis, and none"],
         ),
     ],
 )
-def test_a_pass_is_held_to_its_evidence(
-    log: ROWS, evidence: ROWS, standing: ROWS, left: ROWS, confidence: str, wanted: ROWS
-) -> None:
-    assert_begin(check("pass", HYPOTHESES, "{investigate.added}", log, evidence, standing, left, confidence), wanted)
-
-
-def test_a_hypothesis_that_was_added_is_one_of_them_from_then_on(agent: Follower, investigating: Block) -> None:
-    standing = ["H1: refuted by E1", "H2: refuted by E1", THIRD]
-    both = ["E1: ran it offline without networkx -> 410 ms. Against H1 and H2"]
-    found: Values = {
-        "evidence": both,
-        "standing": standing,
-        "left": ["H3"],
-        "next_check": "ask the network",
-        "confidence": "low",
-    }
-    again = agent.follow(investigating, found)
-    assert again.context["investigate.added"] == f"- {THIRD}"
-    settled: Values = {
-        "evidence": ["E2: pulled the plug -> 9 ms. For H3: fast offline"],
-        "standing": ["H1: refuted by E1", "H2: refuted by E1", "H3: stands; E2 could have refuted it"],
-        "left": ["H3"],
-        "next_check": "none",
-        "confidence": "high",
-    }
-    without = agent.follow(again, {**settled, "standing": list(settled["standing"])[:2]})
-    assert "hypothesis H3 is missing" in without.words("WHY")
-    assert agent.follow(again, settled).at == "formulate"
+def test_a_pass_is_held_to_its_evidence(log: ROWS, evidence: ROWS, confidence: str, wanted: ROWS) -> None:
+    given = [json.dumps(HYPOTHESES), "{investigate.added}", *map(json.dumps, (log, evidence)), confidence]
+    done = warm_python.run(CHECK, "pass", *given)
+    if wanted:
+        assert_begin(done.stdout.splitlines(), wanted)
+    assert done.returncode == bool(wanted)
 
 
 @pytest.mark.parametrize(
-    "chain, excluded, wanted",
+    "evidence, standing",
     [
-        (["1. top import [E1]", "2. slow start [F1, assumed]"], ["H2, a cold disk: refuted by E2"], []),
+        ([E1, E2], ["H1: stands; for it E1", "H2: refuted by E2"]),
+        (["E1: ran it -> 9 ms. Weakens H1 and H2"], ["H1: weakened by E1", "H2: weakened by E1"]),
         (
-            ["1. top import [E9]", "2. slow start [F1]"],
-            ["H2: refuted by E2"],
-            ["'1. top import [E9]' cites E9, which is not"],
+            [E1, "E2: ran it -> 9 ms. Weakens H1"],
+            ["H1: weakened by E2; for it E1", "H2: stands; nothing speaks for it"],
         ),
-        (
-            ["1. top import", "2. slow start [assumed]"],
-            ["H2: refuted by E2"],
-            ["'1. top import': end the link with its evidence"],
-        ),
-        (
-            LINKS,
-            ["H1, an import: refuted by E2"],
-            ["H1 is left, and is not", "excluded: H2 is", "'H1"],
-        ),
-        (LINKS, ["H2, a cold disk: no"], ["'H2, a cold disk: no': name the evidence"]),
-        (LINKS, ["H2: refuted by E4"], ["H2 cites E4, which is not in the log"]),
-        (LINKS, ["H2: refuted by E2", "H5: not excluded"], ["excluded names H5, which is no"]),
+        ([E1, E2, "E3: ran it -> 9 ms. Withdraws E2, for H2"], ["H1: stands; for it E1", "H2: stands; for it E3"]),
     ],
 )
-def test_a_cause_rests_on_what_was_recorded(chain: ROWS, excluded: ROWS, wanted: ROWS) -> None:
-    facts = list(TESTABLE["facts"])
-    values: list[str | list[str]] = [
-        HYPOTHESES,
-        [],
-        facts,
-        [E1, E2],
-        ["H1"],
-        "high",
-        chain,
-        "It is imported before it is needed.",
-        excluded,
-    ]
-    assert_begin(check("cause", *values), wanted)
+def test_how_a_hypothesis_stands_is_counted_from_the_evidence(evidence: ROWS, standing: ROWS) -> None:
+    given = [json.dumps(HYPOTHESES), "{investigate.added}", "[]", json.dumps(evidence), "low"]
+    assert json.loads(warm_python.run(CHECK, "pass", *given).stdout) == standing
+
+
+def test_a_hypothesis_that_was_added_is_one_of_them_from_then_on(agent: Follower, investigating: Block) -> None:
+    both = ["E1: ran it offline without networkx -> 410 ms. Against H1 and H2"]
+    again = agent.follow(investigating, {"evidence": [*both, THIRD], "confidence": "low"})
+    assert again.context["investigate.added"] == f"- {THIRD}"
+    assert "H3: stands; nothing speaks for it" in again.context["investigate.standing"]
+    doubted: Values = {"evidence": ["E2: looked at it -> nothing. For H3, against H5"], "confidence": "high"}
+    assert "E2 speaks of H5, which is no hypothesis" in agent.follow(again, doubted).words("WHY")
+    settled: Values = {"evidence": ["E2: pulled the plug -> 9 ms. For H3: fast offline"], "confidence": "high"}
+    after = agent.follow(again, settled)
+    assert after.at == "formulate"
+    assert after.context["investigate.added"] == f"- {THIRD}"
+
+
+STANDS = ["H1: stands; for it E1", "H2: refuted by E2"]
 
 
 @pytest.mark.parametrize(
     "chain, root_cause, wanted",
     [
+        (["1. top import [E1]", "2. slow start [F1, assumed]"], "It is imported before it is needed.", []),
+        (
+            ["1. top import [E9]", "2. slow start [F1]"],
+            "It is imported before it is needed.",
+            ["'1. top import [E9]' cites"],
+        ),
+        (["1. top import", "2. slow start [assumed]"], "It is imported before it is needed.", ["'1. top import': end"]),
         (["1. x [E1]", "2. it is slow [E2]"], "It is imported before it is needed.", ["'1. x [E1]' says too little"]),
         (["1. it is slow [E1]", "2. It is slow. [E2]"], "It is imported before it is needed.", ["the chain says 'it"]),
         (LINKS, "z", ["root_cause says too little"]),
         (LINKS, "Not found: one of two imports", []),
     ],
 )
-def test_a_cause_is_more_than_a_word(chain: ROWS, root_cause: str, wanted: ROWS) -> None:
-    excluded = ["H2, a cold disk: refuted by E2"]
+def test_a_cause_rests_on_what_was_recorded(chain: ROWS, root_cause: str, wanted: ROWS) -> None:
     facts = list(TESTABLE["facts"])
-    assert_begin(check("cause", HYPOTHESES, [], facts, [E1, E2], ["H1"], "high", chain, root_cause, excluded), wanted)
+    assert_begin(check("cause", facts, [E1, E2], STANDS, "high", chain, root_cause), wanted)
+
+
+@pytest.mark.parametrize(
+    "standing, confidence", [(STANDS, "medium"), (["H1: stands; for it E1", "H2: stands"], "high")]
+)
+def test_an_unsure_cause_says_so(standing: ROWS, confidence: str) -> None:
+    facts = list(TESTABLE["facts"])
+    sure = check("cause", facts, [E1, E2], standing, confidence, LINKS, "It is imported before it is needed.")
+    assert_begin(sure, [f"the confidence is {confidence}: begin root_cause with Most likely:"])
+    assert check("cause", facts, [E1, E2], standing, confidence, LINKS, "Most likely: an import at the top") == []
+
+
+def test_the_report_of_an_unsettled_run_says_what_is_not_ruled_out(agent: Follower, investigating: Block) -> None:
+    block = investigating
+    for at in range(1, 6):
+        block = agent.follow(
+            block, {"evidence": [f"E{at}: look {at} -> nothing. For H1 as for H2"], "confidence": "low"}
+        )
+    block = agent.follow(block, {**CAUSE, "chain": LINKS, "root_cause": "Most likely: an import at the top of it."})
+    report = agent.follow(block, REPORT).result["report"]
+    assert "Cause (confidence low): Most likely: an import at the top of it." in report
+    assert "Not ruled out:\nH1, a library is imported at the top: stands; for it E1, E2, E3, E4, E5\nH2," in report
 
 
 @pytest.mark.req("W-18")
 def test_the_end_says_to_give_the_report_to_the_user(agent: Follower, investigating: Block) -> None:
-    values = {**CAUSE, "chain": LINKS, **EXCLUDED}
+    values = {**CAUSE, "chain": LINKS}
     done = agent.follow(agent.follow(agent.follow(investigating, AT_ONCE), values), REPORT)
     assert done.at == "done"
     assert done.words("NOTICE").startswith("Give the user `report` as your reply")
-    assert done.result["report"] == REPORT["report"]
+    assert done.result["report"].startswith(f"Answer: {REPORT['answer']}")
 
 
-def test_the_answer_stands_in_the_report(agent: Follower, investigating: Block) -> None:
-    block = agent.follow(agent.follow(investigating, AT_ONCE), {**CAUSE, "chain": LINKS, **EXCLUDED})
-    refused = agent.follow(block, {**REPORT, "answer": "It is slow because of the disk."})
-    assert "answer is the Answer part of report, word for word" in refused.words("WHY")
-    hollow = agent.follow(block, {"answer": "It is as it is, truly.", "report": "It is as it is, truly. " * 20})
-    assert "report says too little: it has all six parts" in hollow.words("WHY")
+def test_a_report_needs_an_answer(agent: Follower, investigating: Block) -> None:
+    block = agent.follow(agent.follow(investigating, AT_ONCE), {**CAUSE, "chain": LINKS})
+    refused = agent.follow(block, {"answer": "The disk."})
+    assert refused.root.get("code") == "bad-value"
     assert agent.follow(block, REPORT).at == "done"
-
-
-EXCLUDED: Values = {"excluded": ["H2, a cold disk: refuted by E2"]}
 
 
 def test_the_report_cannot_be_had_before_the_cause(agent: Follower, investigating: Block) -> None:

@@ -1,11 +1,12 @@
 """Checks what problem-analysis records: ids that exist, rivals that can be refuted, a cause that rests on evidence.
 
 Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. Prints each fault and ends with 1 if there is
-one.
+one. A pass without one prints how each hypothesis stands, and ``report`` the report, as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -19,7 +20,13 @@ if root not in sys.path:
 
 import skills.lib.checks as checks
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SURE = ("high", "certain")
+# What an entry of evidence says of a hypothesis.
+SIDES = ("for", "against", "weakens")
 # The most characters of one entry of evidence; what is longer belongs into a file that the entry names.
 LONGEST = 400
 
@@ -36,11 +43,10 @@ _HYPOTHESIS = re.compile(
     r"(?P<id>H\d+):\s*(?P<cause>.+?)\bPredicts:\s*(?P<predicts>.+?)\bRefuted by:\s*(?P<refuted>.+)", re.DOTALL
 )
 _OBSERVATION = re.compile(r"E(?P<number>\d+):\s*(?P<text>.+)", re.DOTALL)
-_STANDING = re.compile(r"(?P<id>H\d+):\s*(?P<word>stands|weakened|refuted)\b", re.IGNORECASE)
 _SPEAKS = r"\b{side}\s+(H[1-8]\b(?:(?:\s*,\s*|\s+)(?:and\s+|or\s+|as\s+for\s+)?H[1-8]\b)*)"
 # Nothing beyond H8 is a hypothesis, such as a part number.
 _RIVALS = re.compile(r"\bH[1-8]\b")
-_EVIDENCE = re.compile(r"\bE\d+\b")
+_WITHDRAWN = re.compile(r"\bwithdraws\s+(E\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"^\s*\d+[.)]?\s")
 _LINK = re.compile(r"\[([^\]]*)\]")
 
@@ -48,7 +54,7 @@ Rows = list[str]
 
 
 def frame_faults(verdict: str, question: str, facts: Rows, problem: str, test: str) -> Rows:
-    """Parts of the frame that say hardly anything, facts without a number or a source, a question too few or many."""
+    """Parts of the frame that say hardly anything, facts without a number or a source, a question too few."""
     found, numbers = [], []
     for row in facts:
         match = _FACT.fullmatch(row.strip())
@@ -59,16 +65,13 @@ def frame_faults(verdict: str, question: str, facts: Rows, problem: str, test: s
             found.append(f"{row[:60]!r}: {FACT}")
         found += checks.quotation_faults(row)
     found += [f"the id {name} is given twice" for name in checks.repeated(numbers)]
-    none = checks.words(question) == ["none"]
     if verdict == "testable":
         found += [
             f"{name} says too little: {wanted}"
             for name, text, wanted in (("problem", problem, PROBLEM), ("test", test, TEST))
             if checks.says_little(text)
         ]
-    if verdict == "testable" and not none:
-        found.append("the verdict is testable, so that question is: none")
-    if verdict != "testable" and (none or checks.says_little(question)):
+    if verdict != "testable" and checks.says_little(question, 2):
         found.append(f"the verdict is {verdict}: write the one question that is open")
     return found
 
@@ -106,25 +109,22 @@ def twin_faults(hypotheses: Rows) -> Rows:
     return found
 
 
-def pass_faults(
-    hypotheses: Rows, added: Rows, log: Rows, evidence: Rows, standing: Rows, left: Rows, confidence: str
-) -> Rows:
+def pass_faults(hypotheses: Rows, added: Rows, log: Rows, recorded: Rows, confidence: str) -> Rows:
     """What is wrong with one pass of the investigation."""
-    known = [*hypotheses, *added]
-    new = [row for row in standing if id_of(row) not in ids(known)]
-    found = evidence_faults([*ids(known), *ids(new)], log, evidence)
+    known, (new, evidence) = [*hypotheses, *added], parted(recorded)
+    found = [] if evidence else ["evidence has no observation: E1, E2, …"]
+    found += evidence_faults(ids([*known, *new]), log, evidence)
     found += form_faults(new, len(known) + 1) or twin_faults([*known, *new])
-    found += checks.coverage(ids(known), [name for name in ids(standing) if name not in ids(new)], "hypothesis")
-    words = standing_of(standing)
-    for row in standing:
-        if row not in new:
-            found += standing_faults(row, [*log, *evidence])
-    open_ones = [name for name in ids([*known, *new]) if words.get(name) != "refuted"]
-    if not found and sorted(set(left)) != sorted(open_ones):
-        found.append(f"left is what no evidence refutes; by standing that is {', '.join(open_ones) or 'none'}")
+    standing = standing_of([*known, *new], [*log, *evidence])
+    left = [id_of(row) for row in standing if not is_refuted(row)]
     if not found and confidence in SURE:
-        found += confidence_faults(confidence, open_ones, [*log, *evidence])
+        found += confidence_faults(confidence, left, [*log, *evidence])
     return found
+
+
+def parted(recorded: Rows) -> tuple[Rows, Rows]:
+    """The hypotheses that a pass adds, and its observations."""
+    return [row for row in recorded if row.startswith("H")], [row for row in recorded if not row.startswith("H")]
 
 
 def evidence_faults(rivals: Rows, log: Rows, evidence: Rows) -> Rows:
@@ -138,7 +138,7 @@ def evidence_faults(rivals: Rows, log: Rows, evidence: Rows) -> Rows:
             found.append(f"{where}: begin it with E{last + 1}, or a higher number; the form is {OBSERVATION}")
             continue
         last = int(match["number"])
-        named = [*speaks("for", row), *speaks("against", row)]
+        named = [name for side in SIDES for name in speaks(side, row)]
         found += [f"E{last} speaks of {name}, which is no hypothesis" for name in named if name not in rivals]
         if len(row) > LONGEST:
             found.append(f"E{last} has {len(row)} characters, at most {LONGEST}: put long output into a file")
@@ -153,21 +153,27 @@ def evidence_faults(rivals: Rows, log: Rows, evidence: Rows) -> Rows:
     return found
 
 
-def standing_faults(row: str, log: Rows) -> Rows:
-    """A row without its word, with evidence that does not exist, or refuted by nothing that speaks against it."""
-    match = _STANDING.match(row.strip())
-    if match is None:
-        return [f'{row[:60]!r}: write "{id_of(row)}: stands", weakened or refuted, and by which E']
-    entries = {f"E{number_of(entry)}": entry for entry in log}
-    cited = _EVIDENCE.findall(row)
-    found = [f"{match['id']} cites {name}, which is not in the log" for name in cited if name not in entries]
-    if not found and match["word"].lower() == "refuted":
-        name = match["id"]
-        if not any(name in speaks("against", entries[entry]) for entry in cited):
-            found.append(
-                f'{name} is refuted by no entry that it cites: the entry of evidence says "against {name}: why"'
-            )
+def standing_of(rivals: Rows, log: Rows) -> Rows:
+    """How each hypothesis stands by the entries of evidence that name it, without those that were withdrawn."""
+    withdrawn = {name for row in log for name in _WITHDRAWN.findall(row)}
+    valid = [row for row in log if f"E{number_of(row)}" not in withdrawn]
+    found = []
+    for name in ids(rivals):
+        sides = {side: [f"E{number_of(row)}" for row in valid if name in speaks(side, row)] for side in SIDES}
+        fits = f"for it {', '.join(sides['for'])}" if sides["for"] else ""
+        if sides["against"]:
+            words = f"refuted by {', '.join(sides['against'])}"
+        elif sides["weakens"]:
+            words = "; ".join(filter(None, [f"weakened by {', '.join(sides['weakens'])}", fits]))
+        else:
+            words = f"stands; {fits or 'nothing speaks for it'}"
+        found.append(f"{name}: {words}")
     return found
+
+
+def is_refuted(row: str) -> bool:
+    """True for a row of the standing that says so."""
+    return ": refuted" in row
 
 
 def confidence_faults(confidence: str, left: Rows, log: Rows) -> Rows:
@@ -180,20 +186,9 @@ def confidence_faults(confidence: str, left: Rows, log: Rows) -> Rows:
     return []
 
 
-def cause_faults(
-    known: Rows,
-    added: Rows,
-    facts: Rows,
-    log: Rows,
-    left: Rows,
-    confidence: str,
-    chain: Rows,
-    root_cause: str,
-    excluded: Rows,
-) -> Rows:
-    """Links that rest on nothing, rivals that nobody speaks of, and a cause surer than the investigation."""
-    entries = {f"E{number_of(entry)}" for entry in log}
-    sources = entries | {f"F{match['number']}" for row in facts if (match := _FACT.fullmatch(row.strip()))}
+def cause_faults(facts: Rows, log: Rows, standing: Rows, confidence: str, chain: Rows, root_cause: str) -> Rows:
+    """Links that rest on nothing, and a cause surer than the investigation."""
+    sources = {*(f"E{number_of(entry)}" for entry in log), *facts_by_id(facts)}
     found = []
     for row in chain:
         cited = re.findall(r"\b[EF]\d+\b|\bassumed\b", " ".join(_LINK.findall(row)))
@@ -205,35 +200,63 @@ def cause_faults(
     links = [checks.words(_NUMBER.sub("", _LINK.sub("", row))) for row in chain]
     found += [f"{row[:60]!r} says too little: {LINK}" for row, said in zip(chain, links, strict=True) if len(said) < 2]
     found += [f"the chain says {text[:60]!r} twice" for text in checks.repeated(" ".join(said) for said in links)]
-    rivals, named = ids([*known, *added]), ids(excluded)
-    found += [f"excluded names {name:.20}, which is no hypothesis" for name in named if name not in rivals]
-    missing = [name for name in rivals if name not in named]
-    if len(left) == 1:
-        missing = [name for name in missing if name != left[0]]
-        found += [f"{left[0]} is left, and is not excluded"] * (left[0] in named)
-    else:
-        missing = missing[1:]
-    found += [
-        f'excluded: {name} is missing; add "{name}, in words: refuted by E1", or not excluded' for name in missing
-    ]
-    for row in excluded:
-        cited = _EVIDENCE.findall(row)
-        found += [f"{id_of(row)} cites {name}, which is not in the log" for name in cited if name not in entries]
-        if "not excluded" not in row and (not cited or id_of(row) in left):
-            found.append(f"{row[:60]!r}: name the evidence that refutes it, as E1, or write: not excluded")
     if checks.says_little(root_cause.partition("Not found:")[2], 3) and checks.says_little(root_cause, 5):
         found.append("root_cause says too little: name the link, and what would not happen without it")
-    sure = confidence in SURE and len(left) == 1
+    sure = confidence in SURE and len([row for row in standing if not is_refuted(row)]) == 1
     if not sure and not root_cause.startswith(("Most likely:", "Not found:")):
         found.append(f"the confidence is {confidence}: begin root_cause with Most likely: or with Not found:")
     return found
 
 
-def report_faults(answer: str, report: str) -> Rows:
-    """A report without the answer that is given beside it, or with hardly a word."""
-    if " ".join(answer.split()) not in " ".join(report.split()):
-        return ["answer is the Answer part of report, word for word"]
-    return ["report says too little: it has all six parts"] if checks.says_little(report, 25) else []
+def report(
+    problem: str,
+    test: str,
+    facts: Rows,
+    hypotheses: Rows,
+    added: Rows,
+    log: Rows,
+    standing: Rows,
+    confidence: str,
+    chain: Rows,
+    root_cause: str,
+    gaps: str,
+    answer: str,
+) -> str:
+    """The report, with the words of each hypothesis and of each observation that it rests on."""
+    causes = {id_of(row): cause_of(row) for row in [*hypotheses, *added]}
+    rivals = [f"{name}, {causes[name]}: {row.partition(': ')[2]}" for row in standing if (name := id_of(row)) in causes]
+    refuted = [row for row, judged in zip(rivals, standing, strict=True) if is_refuted(judged)]
+    left = [row for row in rivals if row not in refuted]
+    if confidence in SURE and len(left) == 1:
+        left = []
+    cited = re.findall(r"\b[EF]\d+\b", " ".join([*chain, root_cause, *refuted]))
+    sources = {**facts_by_id(facts), **{f"E{number_of(entry)}": entry for entry in log}}
+    parts = [
+        [f"Answer: {answer}"],
+        [f"Problem: {problem}", f"Test: {test}"],
+        [f"Cause (confidence {confidence}): {root_cause}", *chain],
+        ["Ruled out:", *refuted] if refuted else [],
+        ["Not ruled out:", *left] if left else [],
+        [f"Open: {gaps}"],
+        ["What was observed:", *(row for name, row in sources.items() if name in cited)],
+    ]
+    return "\n\n".join("\n".join(line.strip() for line in part) for part in parts if part)
+
+
+def cause_of(row: str) -> str:
+    """The cause that a hypothesis names, without its mechanism's last full stop."""
+    match = _HYPOTHESIS.fullmatch(row.strip())
+    return match["cause"].strip().rstrip(".") if match else row
+
+
+def facts_by_id(facts: Rows) -> dict[str, str]:
+    """Each numbered fact by its id."""
+    return {f"F{match['number']}": row for row in facts if (match := _FACT.fullmatch(row.strip()))}
+
+
+def not_given(value: str) -> bool:
+    """True for a value that may be left out and was."""
+    return value.startswith("{") and value.endswith("}")
 
 
 def id_of(row: str) -> str:
@@ -264,18 +287,39 @@ def speaks(side: str, entry: str) -> Rows:
     return [name for group in found for name in _RIVALS.findall(group)]
 
 
-def standing_of(standing: Rows) -> dict[str, str]:
-    """Each hypothesis with its word."""
-    return {match["id"]: match["word"].lower() for row in standing if (match := _STANDING.match(row.strip()))}
-
-
 CHECKS: dict[str, tuple[checks.Check, str]] = {
     "frame": (frame_faults, "text text rows text text"),
     "hypotheses": (hypothesis_faults, "rows text"),
-    "pass": (pass_faults, "rows rows rows rows rows rows text"),
-    "cause": (cause_faults, "rows rows rows rows rows text rows text rows"),
-    "report": (report_faults, "text text"),
+    "pass": (pass_faults, "rows rows rows rows text"),
+    "cause": (cause_faults, "rows rows rows text rows text"),
 }
 
+
+def main(arguments: list[str]) -> int:
+    """Check what a step records; print what is made of it: the standing of a pass, and the report."""
+    kind, values = arguments[0] if arguments else "", arguments[1:]
+    if kind == "report" and len(values) == 12:
+        texts = (0, 1, 7, 9, 10, 11)
+        given: list[Any] = [value if at in texts else rows(value) for at, value in enumerate(values)]
+        return tell(report(*given))
+    ended = checks.run("check_analysis.py", CHECKS, arguments)
+    if kind == "pass" and not ended:
+        hypotheses, added, log, recorded = (rows(value) for value in values[:4])
+        new, evidence = parted(recorded)
+        tell(standing_of([*hypotheses, *added, *new], [*log, *evidence]))
+    return ended
+
+
+def rows(value: str) -> Rows:
+    """The texts of a JSON array; none if it was never recorded."""
+    return [] if not_given(value) else [str(row) for row in json.loads(value)]
+
+
+def tell(value: object) -> int:
+    """Print a value for the run to record."""
+    print(json.dumps(value))
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(checks.run("check_analysis.py", CHECKS, sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

@@ -17,78 +17,64 @@ PROMPTS = read_prompts(__file__)
 IDS = ("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8")
 
 CHECK = "check_analysis.py"
-KNOWN = ("{hypothesize.hypotheses}", "{investigate.added}")
 
 FRAME: list[Requirement] = [
-    Field("request", help="all that the user said about the problem, word for word"),
-    Field("problem", maximum=600, help="under which conditions, what is observed, what was expected instead"),
-    Field("test", maximum=600, help="what to run or look at, which result means present and which means gone"),
-    Field("facts", "list", minimum=1, maximum=10, help='observations with their source: "F1: … (ran `…`)"'),
-    Field(
-        "verdict",
-        choices=("testable", "ask", "nobody"),
-        help="ask: only the user knows; nobody: and no user can be asked",
-    ),
-    Field("question", help="the one question for the user; the word none if the verdict is testable"),
-    Command(
-        [CHECK, "frame", "{verdict}", "{question}", "{facts}", "{problem}", "{test}"],
-        60,
-        help="each fact has a number and a source; nothing is left to a word",
-    ),
+    Field("request", help="the user's words"),
+    Field("problem", maximum=600, help="conditions, what is observed, what was expected instead"),
+    Field("test", maximum=600, help="what to run or look at; which result means present, which gone"),
+    Field("facts", "list", minimum=1, maximum=10, help='"F1: what was seen (ran `…`)"'),
+    Field("verdict", choices=("testable", "ask", "nobody")),
+    Field("question", help="the one question for the user; none if testable"),
+    Command([CHECK, "frame", "{verdict}", "{question}", "{facts}", "{problem}", "{test}"], 60),
 ]
 RIVALS: list[Requirement] = [
     Field("hypotheses", "list", minimum=2, maximum=4, help='"H1: cause and mechanism. Predicts: … Refuted by: …"'),
-    Field("first_check", help="the cheapest observation on which the hypotheses disagree, and what each predicts"),
-    Command(
-        [CHECK, "hypotheses", "{hypotheses}", "{first_check}"], 60, help="each has its three parts, no two are one"
-    ),
+    Field("first_check", help="the observation, and what H1, H2, … predict for it"),
+    Command([CHECK, "hypotheses", "{hypotheses}", "{first_check}"], 60),
 ]
 FINDINGS: list[Requirement] = [
-    Field("evidence", "list", minimum=1, maximum=8, help='this pass only: "E1: ran `…` -> … For H1, against H2: why"'),
-    Field("standing", "list", minimum=2, maximum=8, help='every hypothesis: "H1: stands, weakened or refuted by E1"'),
-    Field("left", "list", choices=IDS, minimum=1, maximum=8, help="the ids of the hypotheses that nothing refutes"),
-    Field("next_check", help="the observation that would now change most; the word none where nothing is in doubt"),
+    Field("evidence", "list", minimum=1, maximum=8, help='"E1: ran `…` -> what it showed. For H1, against H2: why"'),
     Command(
-        [CHECK, "pass", *KNOWN, "{investigate.log}", "{evidence}", "{standing}", "{left}", "{confidence}"],
+        [
+            *(CHECK, "pass", "{hypothesize.hypotheses}", "{investigate.added}", "{investigate.log}"),
+            *("{evidence}", "{confidence}"),
+        ],
         60,
-        help="ids exist; what is refuted is so by an entry that says against it; the confidence agrees",
+        help="high and certain need every rival refuted",
+        records="standing",
     ),
 ]
 CAUSE: list[Requirement] = [
-    Field("chain", "list", minimum=2, maximum=8, help='from cause to symptom: "1. … [E2]", or [assumed]'),
-    Field("root_cause", help="the link that, changed, ends the problem; what would then be different"),
-    Field("excluded", "list", minimum=1, maximum=8, help='"H2, in words: refuted by E1, because …", or not excluded'),
-    Field(
-        "gaps",
-        help="what is not proven, and which facts the cause does not explain; the word none where there is nothing",
-    ),
+    Field("chain", "list", minimum=2, maximum=8, help='"1. what leads to the next link [E2]", or [assumed]'),
+    Field("root_cause", help="the link to change, and what would then be different"),
+    Field("gaps", help="what is not proven or explained; or none"),
     Command(
         [
-            *(CHECK, "cause", *KNOWN, "{gate.facts}", "{investigate.log}", "{investigate.left}"),
-            *("{investigate.confidence}", "{chain}", "{root_cause}", "{excluded}"),
+            *(CHECK, "cause", "{gate.facts}", "{investigate.log}", "{investigate.standing}"),
+            *("{investigate.confidence}", "{chain}", "{root_cause}"),
         ],
         60,
-        help="each link cites E, F or assumed; every other hypothesis is excluded, or said not to be",
     ),
 ]
 REPORT: list[Requirement] = [
-    Field("answer", minimum=20, maximum=400, help="the Answer part of the report, word for word"),
-    Field("report", minimum=200, maximum=8000, help="the report as the user will read it"),
-    Command([CHECK, "report", "{answer}", "{report}"], 60, help="the report begins with the answer"),
+    Field("answer", minimum=20, maximum=800, help="what answers the request, and the smallest next step"),
+    Command(
+        [
+            *(CHECK, "report", "{gate.problem}", "{gate.test}", "{gate.facts}", "{hypothesize.hypotheses}"),
+            *("{investigate.added}", "{investigate.log}", "{investigate.standing}", "{investigate.confidence}"),
+            *("{formulate.chain}", "{formulate.root_cause}", "{formulate.gaps}", "{answer}"),
+        ],
+        60,
+        help="writes the report",
+        records="report",
+    ),
 ]
 CONFIDENCE = Arg(
-    "confidence",
-    choices=list(Confidence),
-    step="investigate",
-    help="the highest level whose whole description is true",
+    "confidence", choices=list(Confidence), step="investigate", help="the highest level whose whole description is true"
 )
 
-PROBLEM = ["gate.problem", "gate.test", "gate.facts"]
-LOG = [
-    *("hypothesize.hypotheses", "investigate.log", "investigate.standing"),
-    *("investigate.added", "investigate.left", "investigate.confidence"),
-]
-FOUND = ["formulate.chain", "formulate.root_cause", "formulate.excluded", "formulate.gaps"]
+RIVAL = ["hypothesize.hypotheses", "investigate.added"]
+LOG = ["investigate.log", "investigate.standing", "investigate.confidence"]
 
 
 def gate(ctx: StepContext) -> Outcome:
@@ -100,15 +86,13 @@ def gate(ctx: StepContext) -> Outcome:
 
 
 def investigate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """OK if confidence is high and one hypothesis is left, else ITERATE; the log keeps the evidence of every pass."""
+    """OK if the confidence is high, which the check allows for one hypothesis, else ITERATE; keep what was recorded."""
+    state, rows = ctx.step_state, ctx.step_state["evidence"]
+    added = [*state.get("added", ()), *(row for row in rows if row.startswith("H"))]
+    log = [*state.get("log", ()), *(row for row in rows if not row.startswith("H"))]
     sure = ctx.workflow_params["confidence"] in (Confidence.HIGH, Confidence.CERTAIN)
-    settled = sure and len(set(ctx.step_state["left"])) == 1
-    log = [*ctx.step_state.get("log", ()), *ctx.step_state["evidence"]]
-    added = [*ctx.step_state.get("added", ()), *[row for row in ctx.step_state["standing"] if "Refuted by:" in row]]
-    outcome = Outcome.OK if settled else Outcome.ITERATE
-    if added:
-        return outcome, {"log": log, "added": added}
-    return outcome, {"log": log}
+    kept = {name: rows for name, rows in (("log", log), ("added", added)) if rows}
+    return Outcome.OK if sure else Outcome.ITERATE, kept
 
 
 def forbidden(step: str) -> list[str]:
@@ -124,12 +108,12 @@ WORKFLOW = Workflow(
         [PROMPTS["gate"], "", PROMPTS["frame"]],
         {Outcome.OK: "hypothesize", Outcome.ITERATE: "gate", Outcome.FAIL: None},
         gate,
-        needs=["gate.request", *PROBLEM, "gate.question"],
+        needs=["gate.request", "gate.problem", "gate.test", "gate.facts", "gate.question"],
         requires=FRAME,
         when={
-            Outcome.OK: "verdict testable: there is one problem and a test for it",
-            Outcome.ITERATE: "verdict ask: the question goes to the user, and this step comes again for the answer",
-            Outcome.FAIL: "verdict nobody, or ask for the third time: the run ends; tell the user what is missing",
+            Outcome.OK: "testable",
+            Outcome.ITERATE: "ask: put the question to the user; this step comes again for the answer",
+            Outcome.FAIL: "nobody, or ask for the third time: the run ends",
         },
         repeat=[PROMPTS["gate (again)"], "", PROMPTS["frame"]],
         forbidden=forbidden("gate"),
@@ -143,9 +127,8 @@ WORKFLOW = Workflow(
         "Set up rival hypotheses",
         PROMPTS["hypothesize"],
         {Outcome.OK: "investigate"},
-        needs=PROBLEM,
+        needs=["gate.problem", "gate.facts"],
         requires=RIVALS,
-        when={Outcome.OK: "two to four rivals stand, and no two of them predict the same"},
         forbidden=forbidden("hypothesize"),
         tools=["read", "search", "write"],
     ),
@@ -155,11 +138,14 @@ WORKFLOW = Workflow(
         [PROMPTS["investigate"], "", PROMPTS["observe"]],
         {Outcome.OK: "formulate", Outcome.ITERATE: "investigate"},
         investigate,
-        needs=[*PROBLEM, *LOG, "hypothesize.first_check", "investigate.next_check"],
+        needs=[
+            *("gate.problem", "gate.test", "gate.facts", *RIVAL, "hypothesize.first_check"),
+            *("investigate.log", "investigate.standing"),
+        ],
         requires=FINDINGS,
         when={
-            Outcome.OK: "confidence high or certain and one hypothesis left; or five passes are done",
-            Outcome.ITERATE: "anything less: another pass, with all that was found",
+            Outcome.OK: "confidence high or certain, and one hypothesis left",
+            Outcome.ITERATE: "anything less: another pass",
         },
         repeat=[PROMPTS["investigate (again)"], "", PROMPTS["observe"]],
         forbidden=forbidden("investigate"),
@@ -171,9 +157,8 @@ WORKFLOW = Workflow(
         "Formulate the cause",
         PROMPTS["formulate"],
         {Outcome.OK: "report"},
-        needs=[*PROBLEM, *LOG, "investigate.next_check"],
+        needs=["gate.problem", "gate.facts", *RIVAL, *LOG],
         requires=CAUSE,
-        when={Outcome.OK: "the chain has no leap, and nothing in it goes beyond the evidence"},
         forbidden=forbidden("formulate"),
         tools=["read", "search", "write"],
     ),
@@ -182,9 +167,11 @@ WORKFLOW = Workflow(
         "Report to the user",
         PROMPTS["report"],
         {Outcome.OK: None},
-        needs=["gate.request", *PROBLEM, *LOG, *FOUND],
+        needs=[
+            *("gate.request", "hypothesize.hypotheses", "investigate.standing", "investigate.confidence"),
+            *("formulate.chain", "formulate.root_cause", "formulate.gaps"),
+        ],
         requires=REPORT,
-        when={Outcome.OK: "the report is written; the run ends, and the user gets it as your reply"},
         forbidden=forbidden("report"),
         tools=["read", "search", "write"],
     ),

@@ -25,13 +25,7 @@ VALUES: dict[str, Any] = {
             for at, times in enumerate(LOOKED, 1)
         ]
     ),
-    "investigate.standing": ["H1: stands; E1 fits it", "H2: refuted by E1"],
-    "investigate.left": ["H1"],
     "formulate.chain": ["1. the first comes before the second [E1]", "2. the second has no room left [assumed]"],
     "formulate.root_cause": "Most likely: the first. Without it the second would come.",
-    "formulate.excluded": ["H2, a slow third: refuted by E1"],
     "report.answer": ANSWER,
-    "report.report": f"{ANSWER} Problem: three lines. Cause: the first comes before the second, which has no room left "
-    "then; that was seen by leaving the first out. Ruled out: a slow third, since it took a second. Open: why the "
-    "first was put there at all. Next: ask whoever did it.",
 }
