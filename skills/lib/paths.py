@@ -6,6 +6,8 @@ import os
 
 # The folder of a project's ledger, unless LOCKSTEP_HOME names another.
 FOLDER = ".lockstep"
+# Beside the ledger: values that are too long for a block.
+CONTEXT = "context"
 # The ends of the names of a graph's module and of a compiled graph, and the name of what that is compiled of.
 MODULE, COMPILED, YAML = "_workflow.py", "_workflow.json", "workflow.yaml"
 # Where hosts look for the skills of a project.

@@ -55,6 +55,7 @@ def test_a_long_value_stands_whole_in_a_file_that_the_block_names(agent: Factory
     values.write_text(f'{{"summary": {json.dumps(text)}}}')
     begun = tour.open(topic="why it is slow")
     command = begun.next.replace("--record summary='FILL_summary'", f"--record-file {values}")
+    tour.run_command(command)
     plan = tour.run_command(command)
     assert len(plan.text) < 10_000
     value = plan.root.find("CONTEXT/value")

@@ -347,8 +347,8 @@ def test_an_answer_and_a_move_say_who_made_them(tmp_path: Path) -> None:
         ("finished", "person (api)", "Ada"),
     ]
     assert runner.ledger.runs([asking.id])[0].state["ask"]["answered_by"] == "person"
-    for wrong in ({"kind": "person"}, {"kind": "terminal"}, {"by": "a\nb"}, {"by": "x" * 201}):
+    for by, kind in (("", "person"), ("", "terminal"), ("a\nb", ""), ("x" * 201, "")):
         with pytest.raises(UsageError):
-            runner.advance(LOOP, run.id, Request("current"), **wrong)
+            runner.advance(LOOP, run.id, Request("current"), by=by, kind=kind)
     verification.verify(runner.ledger)
     runner.close()

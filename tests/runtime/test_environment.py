@@ -97,7 +97,7 @@ def test_a_long_block_that_is_printed_many_times_at_once(skill: Skill) -> None:
         'StepDef("first", "First", "Do.", {Outcome.OK: "last"}, requires=[Field("text")]), '
         'StepDef("last", "Last", "Stop.", {Outcome.OK: None}, needs=["first.text"])'
     )
-    block = leave(agent, agent.open(), "last", text="long " * 10_000)
+    block = agent.show(leave(agent, agent.open(), "last", text="long " * 10_000).run)
     command = [sys.executable, agent.script, "--step", "current", "--run", block.run, "--project", str(agent.project)]
     for _ in range(3):
         calls = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(12)]

@@ -42,7 +42,7 @@ def test_many_values_of_middling_length_stand_in_files(skill: Skill) -> None:
         f'StepDef("first", "First", "Do.", {{Outcome.OK: "last"}}, requires=[Field(name) for name in {names}]), '
         f'StepDef("last", "Last", "Stop.", {{Outcome.OK: None}}, needs=["first." + name for name in {names}])'
     )
-    block = leave(agent, agent.open(), "last", **dict.fromkeys(names, "word " * 118))
+    block = agent.show(leave(agent, agent.open(), "last", **dict.fromkeys(names, "word " * 118)).run)
     assert len(block.text) <= BLOCK_LIMIT
     files = [value.get("file") for value in block.root.iterfind("CONTEXT/value") if value.get("file")]
     assert files

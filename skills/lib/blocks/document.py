@@ -269,12 +269,16 @@ def required(workflow: Workflow, run: Run, step: StepDef) -> list[Requirement | 
 
 
 def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
-    specs = required(workflow, run, step)
-    types = {spec.type for spec in specs if isinstance(spec, Field)}
-    writing = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
+    return parts.record(required(workflow, run, step), writing(workflow, step, run))
+
+
+def writing(workflow: Workflow, step: StepDef, run: Run) -> str:
+    """How the fields that a step requires of its run are written; empty if it requires none."""
+    types = {spec.type for spec in required(workflow, run, step) if isinstance(spec, Field)}
+    words = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
     if types & {"items", "answers"}:
-        writing += _judged(workflow, run, types)
-    return parts.record(specs, f"{writing}{TO_A_FILE}" if types else "")
+        words += _judged(workflow, run, types)
+    return f"{words}{TO_A_FILE}" if types else ""
 
 
 def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from skills.lib.runtime.project import Response
 
 
-# The folder of these files, beside the ledger.
-FOLDER = "context"
 # How many characters of an offloaded value the block keeps; of one that is hardly longer than that, the second.
 EXCERPT, SHORT_EXCERPT = 400, 80
 # How many characters of findings the block keeps if nothing else is left to offload: the first of these that fits.
@@ -39,7 +37,8 @@ def shortened(response: Response, text: str, home: str) -> str:
     workflow, run = response.workflow, response.run
     assert workflow is not None
     assert run is not None
-    every = _shown_values(workflow, run)
+    left_out = _left_out(response.element)
+    every = [one for one in _shown_values(workflow, run) if ".".join(filter(None, one[1:3])) not in left_out]
     found = [one for one in every if len(one[3]) > WORTH_A_FILE]
     others = [one for one in found if not parts.is_of_review(one[0])]
     offloaded: dict[str, tuple[str, str]] = {}  # by the key of a value: its file, and what the block says of it
@@ -72,6 +71,12 @@ def _replaced(element: Element, keys: Iterator[str], offloaded: Mapping[str, tup
     return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 
+def _left_out(element: Element) -> list[str]:
+    """The names of the values that a brief block leaves out."""
+    first = element.children[0]
+    return str(first.attributes.get("context", "")).split() if isinstance(first, Element) else []
+
+
 def _each_cut(value: str, limit: int) -> str:
     """The beginning of each entry of a list; the last entries are left out if there is no room for them."""
     entries = value.split("\n- ")
@@ -82,9 +87,14 @@ def _each_cut(value: str, limit: int) -> str:
 
 def _kept(home: str, run: Run, key: str, value: str, excerpt: str) -> tuple[str, str]:
     """Write a value to its file, and return the path, and the excerpt that speaks of it."""
-    is_plain = key.replace("-", "").replace("_", "").replace(".", "").isalnum() and key.isascii() and len(key) < 100
-    path = write(home, run, f"{run.turn}-{key if is_plain else compact_json.digest(key)}.txt", value)
+    path = write(home, run, file_name(run, key), value)
     return path, f"{excerpt} … ({len(value):,} characters; read the file for all of it)"
+
+
+def file_name(run: Run, key: str) -> str:
+    """The name of the file of a value that the run's present block offloads."""
+    is_plain = key.replace("-", "").replace("_", "").replace(".", "").isalnum() and key.isascii() and len(key) < 100
+    return f"{run.turn}-{key if is_plain else compact_json.digest(key)}.txt"
 
 
 def write(home: str, run: Run, name: str, text: str) -> str:
@@ -92,7 +102,7 @@ def write(home: str, run: Run, name: str, text: str) -> str:
 
     Raises EnvironmentProblem if it cannot be written, or a link is in the place of a folder on the way.
     """
-    link = paths.link_in(home, FOLDER, run.id)
+    link = paths.link_in(home, paths.CONTEXT, run.id)
     if link:
         raise EnvironmentProblem(
             f"{link} is a link, which may lead out of the project",
@@ -100,7 +110,7 @@ def write(home: str, run: Run, name: str, text: str) -> str:
         )
     if os.path.basename(name) != name:
         raise EnvironmentProblem(f"{name!r:.200} is no name of a file", remedy="lockstep doctor")
-    path = os.path.join(home, FOLDER, run.id, name)
+    path = os.path.join(home, paths.CONTEXT, run.id, name)
     try:
         files.write(path, text.encode())
     except OSError as error:

@@ -70,15 +70,20 @@ class Runner(Project):
         other.who = {"who": by} if by else {}
         return other
 
-    def advance(self, workflow: Workflow, run_id: str, request: Request, *, by: str = "", kind: str = "") -> Response:
-        """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
+    def advance(
+        self, workflow: Workflow, run_id: str, request: Request, *, by: str = "", kind: str = "", brief: bool = False
+    ) -> Response:
+        """Do what the request asks of the run, or refuse it; repeats print the same block and count once.
+
+        With ``brief`` the block leaves out what the reader of the one before has: for a host that keeps both.
+        """
         if by or kind:
-            return self._acting(by, kind).advance(workflow, run_id, request)
+            return self._acting(by, kind).advance(workflow, run_id, request, brief=brief)
         _arguments().check_workflow(workflow)
         _arguments().check_request(run_id, request)
-        return self.serve(workflow, run_id, request)
+        return self.serve(workflow, run_id, request, brief)
 
-    def serve(self, workflow: Workflow, run_id: str, request: Request) -> Response:
+    def serve(self, workflow: Workflow, run_id: str, request: Request, brief: bool = False) -> Response:
         """As ``advance``, for a request that ``cli`` read from a command line and checked."""
         served, limit = workflow, self.max_parallel()
         while True:
@@ -115,7 +120,12 @@ class Runner(Project):
                 return self.refuse(workflow, run, request, refused)
             except Stale:
                 continue
-            return self.show(workflow, after, notices, served)
+            response = self.show(workflow, after, notices, served)
+            if brief and move is not None and not is_new and not notices:
+                from skills.lib.runtime import briefing  # only a reply to a report may be brief
+
+                return briefing.shortened(self, response, run, request)
+            return response
 
     def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""

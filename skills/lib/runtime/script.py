@@ -143,7 +143,7 @@ def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
     if request.run is not None:
         if request.new:
             raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
-        return runner.serve(workflow, request.run, request)
+        return runner.serve(workflow, request.run, request, brief=True)
     request = cli.resolve(workflow, request)
     # Step 1 begins a run, even if the workflow starts at another step than its first.
     if (request.typed == "1" or request.step == workflow.start) and not _is_under_way(request):

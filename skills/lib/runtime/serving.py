@@ -67,7 +67,7 @@ def _serve(words: list[cli.Word]) -> int:
     runner, workflow = runner_for(run, project)
     try:
         request = cli.request_of(workflow, words)
-        response = script.quietly(lambda: runner.advance(workflow, run.id, request))
+        response = script.quietly(lambda: runner.advance(workflow, run.id, request, brief=True))
         return script.emit(script.render_response(response, runner), response.exit_code)
     except cli.HelpRequested as requested:
         return script.emit(f"{requested}\n", PRINTED)

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 # How many reports are tried if a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
 # A section of plain text ends before the next line that begins in the first column.
+_BRIEF = re.compile(
+    r"^BRIEF(?: \(context (?P<names>[^)]*)\))?:\n  (?P<words>.*)\n  command:\n    (?P<command>.*)$", re.MULTILINE
+)
 _NOTICE = re.compile(r"^NOTICE:\n(?:(?: .*)?\n)*", re.MULTILINE)
 
 
@@ -79,7 +82,7 @@ class Agent(Follower):
         """Run one command and keep what it printed; a plain text is kept as its block."""
         block = super().run_command(command)
         if block.exit_code == 0 and not block.text.startswith("<"):
-            block = self.blocks[-1] = self._read_text(command, block)
+            block = self.blocks[-1] = self.memory.of(command, self._read_text(command, block))
         return block
 
     def open(self, *words: str, **parameters: Any) -> PrintedBlock:
@@ -154,7 +157,7 @@ class Agent(Follower):
         with closing(Runner(CommandLine(sys.executable, script, str(self.project), lockstep_command()))) as runner:
             element = runner.state(self._workflow_of_script(script), found["run"]).element
         shown = [part for part in element.children if not isinstance(part, Element) or part.tag != "NOTICE"]
-        element = Element(element.tag, element.attributes, *shown, prose=element.prose)
+        element = _as_brief(Element(element.tag, element.attributes, *shown, prose=element.prose), block.text)
         assert _NOTICE.sub("", block.text) == plain_text.render(element) + "\n"
         return PrintedBlock(block.exit_code, xml.render(element) + "\n", block.errors)
 
@@ -295,6 +298,31 @@ class Agent(Follower):
                 spec = Spec(arg.name, arg.type, True, tuple(arg.choices), arg.minimum, arg.maximum, arg.flag)
                 chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]
         return chosen
+
+
+def _as_brief(element: Element, text: str) -> Element:
+    """A full block without what its plain text leaves out, if that is brief."""
+    found = _BRIEF.search(text)
+    if found is None:
+        return element
+    names = (found["names"] or "").split()
+    gone = [name.rpartition(".")[::2] for name in names]
+    tells = "how fields are written" not in found["words"]
+
+    def stays(one: Element) -> bool:
+        label = (str(one.attributes.get("step", "")), str(one.attributes.get("name")))
+        return tells if one.tag == "file" else one.tag != "value" or label not in gone
+
+    inside: list[Element | str] = []
+    for part in element.children:
+        if isinstance(part, Element) and part.tag in ("CONTEXT", "RECORD"):
+            kept = [one for one in part.children if isinstance(one, Element) and stays(one)]
+            inside += [Element(part.tag, part.attributes, *kept)] if kept else []
+        else:
+            inside.append(part)
+    command = Element("command", None, found["command"])
+    first = Element("BRIEF", {"context": found["names"]}, f"{found['words']} ", command)
+    return Element(element.tag, element.attributes, first, *inside, prose=element.prose)
 
 
 def sub_agents_verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:

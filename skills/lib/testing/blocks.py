@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,12 +60,14 @@ class Child:
 class PrintedBlock:
     """One printed document, checked against the grammar when it is first looked into.
 
-    ``text`` is all of standard output and ``errors`` all of standard error.
+    ``text`` is all of standard output and ``errors`` all of standard error. ``remembered`` has the values that a brief
+    block leaves out, by their names in ``left_out``, if its reader remembers what was printed before.
     """
 
     exit_code: int
     text: str
     errors: str = ""
+    remembered: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def root(self) -> etree._Element:
@@ -125,8 +127,14 @@ class PrintedBlock:
 
     @property
     def context(self) -> dict[str, str]:
-        """The values that CONTEXT shows, by ``step.name``, or by name for a parameter of the run."""
-        return self._values("CONTEXT")
+        """The values of CONTEXT by ``step.name``, or by name for a parameter of the run; remembered ones too."""
+        return {**self.remembered, **self._values("CONTEXT")}
+
+    @property
+    def left_out(self) -> list[str]:
+        """The names of the values of CONTEXT that a brief block leaves out."""
+        brief = self.root.find("BRIEF")
+        return brief.get("context", "").split() if brief is not None else []
 
     @property
     def result(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ from skills.lib.runtime import Runner, cli, loading, main
 from skills.lib.runtime import script as script_call
 from skills.lib.terminal import PERSON
 from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.memory import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -125,6 +126,7 @@ class Follower:
         self.project = Path(project).resolve()
         self.call: ScriptedCaller = call or InProcess()
         self.blocks: list[PrintedBlock] = []
+        self.memory = Memory()
 
     @property
     def workflow(self) -> Workflow:
@@ -133,7 +135,7 @@ class Follower:
 
     def run_command(self, command: str) -> PrintedBlock:
         """Run one command and keep what it printed."""
-        self.blocks.append(self.call(command))
+        self.blocks.append(self.memory.of(command, self.call(command)))
         return self.blocks[-1]
 
     def open(self, *words: str, **parameters: Any) -> PrintedBlock:

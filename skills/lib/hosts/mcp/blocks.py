@@ -112,14 +112,15 @@ def for_client(element: Element, command_line: CommandLine, workflow: Workflow, 
     if element.tag == "refused":
         element = _without_flags(element, flags_of(workflow))
     inside = [_rewritten(child, command_line, workflow.name, types) for child in element.children]
-    if element.tag == "step":  # what a text of the skill may take from the command that is in NEXT elsewhere
+    brief = any(child.tag == "BRIEF" for child in _elements(element))
+    if element.tag == "step" and not brief:  # what a text may take from the command that is in NEXT elsewhere
         about = (
             "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
             f"{command_line.python}, its script {command_line.script}, its --project {command_line.project}."
         )
         inside.insert(1, parts.notice(about))
     if any(child.tag == "DISPATCH" for child in _elements(element)):
-        inside.insert(1, parts.notice(ARGUMENTS))
+        inside.insert(2 if brief else 1, parts.notice(ARGUMENTS))
     return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 

@@ -71,7 +71,7 @@ def _step(given: Given) -> Answer:
     run = _run(given)
     found = _served(run, given)
     request = _request(given, found.workflow)
-    return _replied(given, found, lambda runner: runner.advance(found.workflow, run.id, request))
+    return _replied(given, found, lambda runner: runner.advance(found.workflow, run.id, request, brief=True))
 
 
 def _state(given: Given) -> Answer:
