@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.adherence.baseline import DONE
@@ -12,6 +13,8 @@ from benchmarks.adherence.block import Block, Child, Printed, with_flag, without
 from benchmarks.adherence.counts import Counts, Fault
 from benchmarks.adherence.policy import Plan, Policy, as_text
 from skills.lib.runtime import loading
+from skills.lib.testing.blocks import PrintedBlock
+from skills.lib.testing.memory import Memory
 
 if TYPE_CHECKING:
     import random
@@ -47,6 +50,7 @@ class Agent:
         self.hole = False
         self.transcript: list[str] = []
         self.is_child = "--run" in first
+        self.memory = Memory()
 
     @property
     def workflow(self) -> Workflow:
@@ -93,6 +97,8 @@ class Agent:
         return one, other, met
 
     def _note(self, argv: list[str], block: Block) -> None:
+        if self.host.remembers:
+            block.remembered = dict(self.memory.of(shlex.join(argv), PrintedBlock(*block.printed)).remembered)
         self.transcript.append(f"{' '.join(argv[2:])}\n{block.exit_code}\n{block.text}{block.errors}")
 
     def move(self, block: Block) -> Block:
@@ -115,7 +121,7 @@ class Agent:
         """What an honest agent does that is not sure whether its command came through."""
         if self.rng.random() < 0.1:
             again = self.call(argv)
-            if again.text != after.text:
+            if again.stable != after.stable:
                 self._disturb(argv, block.id, again)
         if self.host.remembers and after.tag != "done" and self.rng.random() < 0.1:
             shown = self.look(block)

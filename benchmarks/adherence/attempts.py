@@ -142,7 +142,7 @@ def _retry(agent: Agent, block: Block) -> Block | None:
     first = agent.call(argv)
     once = agent.host.states()
     again = [agent.call(argv) for _ in range(agent.rng.randint(1, 3))]
-    held = first.accepted and all(reply.text == first.text for reply in again) and agent.host.states() == once
+    held = first.accepted and all(reply.stable == first.stable for reply in again) and agent.host.states() == once
     agent.counts.deviation(RETRY, held)
     agent.history.append(argv)
     if not held:
@@ -215,7 +215,7 @@ def _report_twice(agent: Agent, block: Block) -> Block | None:
         held = held and two.exit_code == 3 and two.code in TOO_LATE and _statuses(taken[0]) == _told(first)
         held = held and _shown(agent, block, two).stable == one.stable
     else:
-        held = held and two.text == one.text
+        held = held and two.stable == one.stable
     agent.counts.deviation(AT_ONCE, held)
     if not held:
         return _both_taken(agent, block, first, one, two)

@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 from lxml import etree
 
-NOTICE = re.compile(r"\n *<NOTICE>.*?</NOTICE>", re.DOTALL)
+# What comes and goes, and what a brief block leaves out.
+PASSING = re.compile(
+    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)", re.DOTALL
+)
 
 
 class Printed(NamedTuple):
@@ -31,7 +34,10 @@ class Block:
     """One printed document; a call that printed none (a usage error) has the tag ``error``."""
 
     def __init__(self, printed: Printed) -> None:
+        self.printed = printed
         self.exit_code, self.text, self.errors = printed
+        # The values that a brief block leaves out, as its reader remembers them.
+        self.remembered: dict[str, str] = {}
         self.root = etree.fromstring(self.text.encode()) if self.text.startswith("<") else etree.Element("error")
         self.tag = str(self.root.tag)
         self.id = str(self.root.get("id", ""))
@@ -49,11 +55,22 @@ class Block:
 
     @property
     def stable(self) -> str:
-        """The text without notices, which come and go."""
-        return NOTICE.sub("", self.text)
+        """The text without what comes and goes, and each value of CONTEXT, printed or remembered."""
+        return PASSING.sub("", self.text) + "\n".join(sorted(f"{name}: {text}" for name, text in self.context.items()))
+
+    @property
+    def context(self) -> dict[str, str]:
+        """The values of CONTEXT, printed or remembered, by ``step.name``."""
+        shown = {
+            ".".join(str(value.get(name)) for name in ("step", "name") if value.get(name)): value.text or ""
+            for value in self.root.iterfind("CONTEXT/value")
+        }
+        return {**self.remembered, **shown}
 
     def words(self, tag: str) -> str:
-        """The text of the first element of that tag."""
+        """The text of the first element of that tag; of CONTEXT what is remembered too."""
+        if tag == "CONTEXT":
+            return "\n".join(self.context.values())
         element = self.root.find(tag)
         return "" if element is None else "".join(str(part) for part in element.itertext())
 
