@@ -58,7 +58,7 @@ class Walk:
         self.texts = Texts(skill)
         self.home = folder
         self.project = folder / "shop"
-        self.folder = SKILLS / skill
+        self.folder = SKILLS / self.texts.skill
         write(self.project, self.texts.files)
         _commit(self.project)
         write(self.project, self.texts.changed)
@@ -280,7 +280,7 @@ class Walk:
 
 
 def measured(skill: str) -> Cost:
-    """Walk a skill in a project of its own, and what that came to."""
+    """Walk a skill, or a further way through one, in a project of its own, and what that came to."""
     folder = Path(tempfile.mkdtemp(prefix="cost-")).resolve()
     try:
         with own_ledgers():

@@ -52,10 +52,18 @@ class Texts:
     person's question; ``none``, why nothing is stated. Of an array ``[[workflow.step]]`` each visit takes the next, and
     the last serves for those after. ``["workflow@begins".step]`` is for a sub-agent whose target begins so. ``[files]``
     are more files of the project, and ``[changed]`` those that were written after its commit.
+
+    A file with ``of`` is another walk of the skill of that name: what it does not say, the texts of that skill say; and
+    a value ``{from = ["table", "step", "name"]}`` is theirs.
     """
 
-    def __init__(self, skill: str) -> None:
-        data = tomllib.loads((FOLDER / f"{skill}.toml").read_text(encoding="utf-8"))
+    def __init__(self, walk: str) -> None:
+        data = _loaded(walk)
+        self.skill: str = data.pop("of", walk)
+        if self.skill != walk:
+            others = _loaded(self.skill)
+            del others["open"]
+            data = {**others, **_taken_over(data, others)}
         self.opened: list[dict[str, Any]] = data.pop("open")
         self.files: dict[str, str] = {**project_files(), **data.pop("files", {})}
         self.changed: dict[str, str] = data.pop("changed", {})
@@ -104,6 +112,21 @@ class Texts:
         return [*own, *([workflow] if workflow in self.said else [])]
 
 
+def _loaded(walk: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{walk}.toml").read_text(encoding="utf-8"))
+
+
+def _taken_over(said: Any, others: Any) -> Any:
+    """What is said, with the values of others in place of references to them."""
+    if isinstance(said, dict) and list(said) == ["from"]:
+        for name in said["from"]:
+            others = others[name]
+        return others
+    if isinstance(said, dict):
+        return {name: _taken_over(value, others) for name, value in said.items()}
+    return [_taken_over(one, others) for one in said] if isinstance(said, list) else said
+
+
 @cache
 def project_files() -> dict[str, str]:
     """The files of the project that every skill is walked on, by path."""
@@ -113,4 +136,9 @@ def project_files() -> dict[str, str]:
 
 def skills() -> list[str]:
     """The names of the skills that have texts."""
+    return [name for name in walks() if Texts(name).skill == name]
+
+
+def walks() -> list[str]:
+    """The names of all walks: each skill, and further ways through one."""
     return sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != "project")

@@ -761,6 +761,7 @@ def test_a_judgement_follows_from_its_verdicts(
 
 def test_a_plan_is_listed_by_its_waves_files_and_promises(root: Path) -> None:
     assert json.loads(plan_data(root, "work", WHERE)) == {
+        "way": "full",
         "waves": {"code": [["M-001"], ["M-002"]], "documentation": [["M-003"]]},
         "files": ["shop/export.py", "shop/prices.py", "tests/test_export.py", "tests/test_prices.py"],
         "promises": [

@@ -188,6 +188,12 @@ HELD: dict[Stated, Held] = {
     Stated("planner/planner, approaches", "two or three ways"): Bound("planner", "approaches.approaches", 2, 3),
     Stated("planner/planner, approaches", "two or three entries"): Bound("planner", "approaches.approaches", 2, 3),
     Stated("planner/planner, assumptions", "at most twelve"): Bound("planner", "assumptions.assumptions", 1, 12),
+    Stated("planner/planner_quick, size", "two or three minutes"): ADVICE,
+    Stated("planner/planner_quick, size", "more than eight mean"): NoRecord("more of them propose the full way"),
+    Stated("planner/planner_quick, quick-settle", "two or three that"): Bound(
+        "planner", "quick-settle.approaches", 2, 3
+    ),
+    Stated("planner/qr/plan_quick, read", "two or three in"): ADVICE,
     Stated("planner/qr/implementation_code, probe", "two or three likeliest"): ADVICE,
     Stated("planner/tw/plan_scrub, comments", "one sentence"): SUBJECT,
     Stated("planner/tw/post_implementation, comment", "one sentence"): ADVICE,

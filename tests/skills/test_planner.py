@@ -146,7 +146,7 @@ def planned(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
     """The block of the milestones, once the user was asked twice."""
 
     def reach() -> PrintedBlock:
-        block = agent.open(request=REQUEST, plan=PLAN)
+        block = opened(agent)
         block = dispatched(agent, block, EXPLORER)
         block = agent.follow(agent.follow(block, **TESTING), answer="yes, and nothing for the README")
         block = agent.follow(block, **APPROACHES)
@@ -161,6 +161,11 @@ def changes(agent: Agent, planned: PrintedBlock, copies: ProjectCopies) -> Print
     return reached(
         copies, "changes", agent, lambda: gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
     )
+
+
+def opened(agent: Agent, request: str = REQUEST) -> PrintedBlock:
+    """The block of the explorers: nothing is recorded of the size, so that it is the full way."""
+    return agent.follow(agent.open(request=request, plan=PLAN))
 
 
 def play(
@@ -257,7 +262,7 @@ def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, 
 
     steps = [one.step for one in agent.taken(agent.blocks[0].run)]
     assert steps == [
-        *("discover", "testing", "approaches", "assumptions"),
+        *("size", "discover", "testing", "approaches", "assumptions"),
         *("milestones", "plan-completeness-review", "plan-completeness-gate"),
         *("milestones", "plan-completeness-review", "plan-completeness-gate"),
         *("changes", "plan-code-review", "plan-code-gate"),
@@ -316,7 +321,7 @@ def test_what_the_user_answers_reaches_the_plan_and_its_reviewer(agent: Agent, p
 
 
 def test_the_user_is_shown_what_is_asked_about(agent: Agent) -> None:
-    block = dispatched(agent, agent.open(request=REQUEST, plan=PLAN), EXPLORER)
+    block = dispatched(agent, opened(agent), EXPLORER)
     asked = agent.follow(block, **TESTING)
     assert asked.kind == "waiting"
     assert asked.words("QUESTION") == (
@@ -327,7 +332,7 @@ def test_the_user_is_shown_what_is_asked_about(agent: Agent) -> None:
 
 
 def test_after_a_bare_no_the_agent_is_told_to_ask_what_should_be_different(agent: Agent) -> None:
-    asked = agent.follow(dispatched(agent, agent.open(request=REQUEST, plan=PLAN), EXPLORER), **TESTING)
+    asked = agent.follow(dispatched(agent, opened(agent), EXPLORER), **TESTING)
     block = agent.follow(asked, answer="no")
     assert (block.step, block.context["testing.answer"]) == ("approaches", "no")
     told = " ".join(block.words("DO").split())
@@ -639,12 +644,12 @@ def test_a_plan_folder_that_git_ignores_is_refused_with_one_to_use(agent: Agent)
     subprocess.run(["git", "init", "-q"], cwd=agent.project, check=True, timeout=60)
     agent.write(".gitignore", "*.log\nplans/\n")
     begun = agent.open(request=REQUEST, plan=PLAN)
-    refused = dispatched(agent, begun, EXPLORER)
+    refused = agent.follow(begun)
     assert (refused.exit_code, refused.code) == (3, "missing-evidence")
     assert "git ignores plans/greeting, by .gitignore:2:plans/" in refused.why
     assert "Begin anew with --plan planning/greeting" in refused.why
     agent.write(".gitignore", "*.log\nplans/*\n!plans/greeting\n")
-    assert agent.run_command(refused.next).step == "testing"
+    assert agent.run_command(refused.next).step == "discover"
 
 
 @pytest.mark.parametrize("path, ignored", [(".lockstep/plans/x", True), ("plans/x", False), ("docs/x/", False)])
@@ -857,7 +862,7 @@ def test_a_technical_writer_states_each_reason_that_the_plan_is_collected_with(a
 
 
 def test_hostile_text_stays_text(agent: Agent) -> None:
-    block = dispatched(agent, agent.open(request=HOSTILE, plan=PLAN), EXPLORER)
+    block = dispatched(agent, opened(agent, HOSTILE), EXPLORER)
     assert block.context["request"] == HOSTILE
     asked = agent.follow(block, commands=[f"test | {HOSTILE} | it ended"], strategy=HOSTILE)
     assert asked.words("QUESTION").count(HOSTILE) == 2
@@ -870,7 +875,7 @@ def test_what_the_agent_and_a_developer_see(tmp_path: Path, snapshot: SnapshotAs
     begun = Follower("planner/scripts/planner.py", tmp_path).begin("--request", REQUEST, "--plan", PLAN)
     run = begun.root.get("run") or ""
     home = os.environ["LOCKSTEP_HOME"]
-    assert begun.stable().replace(run, "RUN").replace(home, "HOME") == snapshot(name="discover")
+    assert begun.stable().replace(run, "RUN").replace(home, "HOME") == snapshot(name="size")
     developer = Follower("planner/scripts/dev/fill_changes.py", tmp_path).begin("--plan", PLAN, "--milestone", "M-001")
     assert developer.at == "read"
     assert developer.stable().replace(home, "HOME") == snapshot(name="developer")
@@ -885,4 +890,4 @@ def test_skill_file_meets_the_specification_and_names_both_scripts(agent: Agent)
     assert first.startswith('python3 "SKILL_DIR/scripts/planner.py" --step 1 ')
     command = first.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
     opened = Follower("planner/scripts/planner.py", agent.project).shell(command)
-    assert opened.at == "discover"
+    assert opened.at == "size"

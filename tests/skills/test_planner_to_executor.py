@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 PLANNED = """
+size -skip-> discover
 discover -ok-> testing
 testing -ok-> approaches
 approaches -ok-> assumptions
@@ -228,7 +229,7 @@ def test_the_story_is_reported_block_by_block(teller: Teller) -> None:
     written = teller.console.file
     assert isinstance(written, io.StringIO)
     lines = [line.rstrip() for line in written.getvalue().splitlines()]
-    assert lines[0] == "1 of 13 Explore the project from three sides"
+    assert lines[0] == "1 of 21 See how large it is"
     assert lines.count("the agent has lost everything; lockstep resume prints:") == 3
     assert "    5 judged; failed: S2, S3" in lines
     assert lines.count("  refused (missing-evidence)") == 2
@@ -281,13 +282,14 @@ def proofs(root: html.HtmlElement, begins: str) -> list[list[str]]:
 def test_the_page_of_the_planning_shows_its_way_its_evidence_and_its_findings(story: Story, tmp_path: Path) -> None:
     root = page(story, story.planned, tmp_path)
     assert [name for name in drawn(root, "name") if name.endswith("(gate)")] == [
-        "7 plan-completeness-gate (gate)",
-        "10 plan-code-gate (gate)",
-        "13 plan-docs-gate (gate)",
+        "9 plan-completeness-gate (gate)",
+        "12 plan-code-gate (gate)",
+        "15 plan-docs-gate (gate)",
+        "21 quick-gate (gate)",
     ]
     assert WAY.findall(" ".join(drawn(root, "taken"))) == [
-        *("ok (2)", "ok (4)", "ok (5)", "ok (7)", "ok (8, 11)", "ok (9, 12)", "fail (10)", "ok (13)"),
-        *("ok (14, 17)", "ok (15, 18)", "fail (16)", "ok (19)", "ok (20, 23)", "ok (21, 24)", "fail (22)", "ok (25)"),
+        *("skip (2)", "ok (3)", "ok (5)", "ok (6)", "ok (8)", "ok (9, 12)", "ok (10, 13)", "fail (11)", "ok (14)"),
+        *("ok (15, 18)", "ok (16, 19)", "fail (17)", "ok (20)", "ok (21, 24)", "ok (22, 25)", "ok (26)", "fail (23)"),
     ]
     assert findings(root, "plan-completeness") == [
         ["S1", "PASS", "PASS", "passed"],
@@ -301,7 +303,7 @@ def test_the_page_of_the_planning_shows_its_way_its_evidence_and_its_findings(st
     ]
     ids = '["M-001","M-002"] ["M-003"]'
     content = re.compile(r' "[0-9a-f]{16}"$')
-    assert [[text, content.sub(" CONTENT", result)] for text, result in proofs(root, "5 milestones")] == [
+    assert [[text, content.sub(" CONTENT", result)] for text, result in proofs(root, "7 milestones")] == [
         [text, result.format(number)]
         for number in (1, 2)
         for text, result in (

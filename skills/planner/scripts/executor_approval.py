@@ -33,6 +33,8 @@ from skills.lib.paths import home, scripts
 from skills.lib.runtime.loading import workflow_of_script
 
 PLANNER = os.path.join(scripts(__file__), "planner.py")
+# The steps whose check sees what the last review of a way approves: of the full way, and of the quick one.
+_LAST_CHECKED = ("document", "quick-write")
 # What plan_data.py check printed before the last review.
 _CHECKED = re.compile(r"(?P<version>plan\.\d+\.json) is at stage documented: .*, content (?P<content>[0-9a-f]{16})")
 _CONTENT = re.compile(r"plan\.\d+\.json, content [0-9a-f]{16}")
@@ -84,7 +86,7 @@ def asked(definition: Any) -> Any:
 
 
 def _approval(ledger: Ledger, run: str) -> Approval:
-    left = [event for event in ledger.events(run) if event.detail.get("from") == "document"]
+    left = [event for event in ledger.events(run) if event.detail.get("from") in _LAST_CHECKED]
     for proof in left[-1].detail.get("evidence", ()) if left else ():
         match = _CHECKED.search(str(proof.get("output", "")))
         if match:

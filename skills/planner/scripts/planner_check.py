@@ -5,6 +5,9 @@ and ends with 1 if there is one, else prints the id of its content. A draft that
 beside it, which plan_data.py collects from even where no milestone writes code. The form of the draft is for
 plan_data.py to check.
 
+Called as ``quick DRAFT.json``, it is held to what a plan of the quick way may be; every other call wants one of the
+full way.
+
 Called as ``PLAN_DIR CODE DOCUMENTATION ID``, the latest version of the plan is held to the ids; it and the draft must
 have the content that was reviewed, which the ID is of, but for the changes of its milestones.
 """
@@ -16,7 +19,10 @@ import os
 import sys
 from typing import Any
 
+from planner_size import FULL, MOST_FILES, QUICK  # type: ignore[import-not-found]
+
 KINDS = ("code", "documentation")
+NO_MILESTONES = "the draft has no list of milestones; plan_data.py schema says what a plan looks like"
 
 
 def id_faults(milestones: list[dict[str, Any]], recorded: dict[str, list[str]]) -> list[str]:
@@ -49,9 +55,30 @@ def file_faults(milestones: list[dict[str, Any]]) -> list[str]:
 def faults(draft: object, recorded: dict[str, list[str]]) -> list[str]:
     """Everything that is wrong, as one sentence each."""
     milestones = draft.get("milestones") if isinstance(draft, dict) else None
-    if not isinstance(milestones, list) or not all(isinstance(one, dict) for one in milestones):
-        return ["the draft has no list of milestones; plan_data.py schema says what a plan looks like"]
-    return id_faults(milestones, recorded) + file_faults(milestones)
+    if not isinstance(draft, dict) or not isinstance(milestones, list):
+        return [NO_MILESTONES]
+    if not all(isinstance(one, dict) for one in milestones):
+        return [NO_MILESTONES]
+    way = [] if draft.get("way", FULL) == FULL else ["this run goes the full way, and the plan says otherwise"]
+    return way + id_faults(milestones, recorded) + file_faults(milestones)
+
+
+def quick_faults(draft: object) -> list[str]:
+    """What keeps a draft from being a plan of the quick way, as one sentence each."""
+    milestones = draft.get("milestones") if isinstance(draft, dict) else None
+    if not isinstance(draft, dict) or not isinstance(milestones, list):
+        return [NO_MILESTONES]
+    found = []
+    if draft.get("way") != QUICK:
+        found.append('the draft lacks "way": "quick", by which the executor knows how it was planned')
+    rows = [one for one in milestones if isinstance(one, dict)]
+    names = [one.get("id") for one in rows]
+    if names != ["M-001"]:
+        found.append(f"a quick plan has the one milestone M-001, and the draft has {json.dumps(names)}")
+    counts = [len(one["files"]) for one in rows if isinstance(one.get("files"), list)]
+    if any(count > MOST_FILES for count in counts):
+        found.append(f"M-001 has {max(counts)} files, and a quick plan {MOST_FILES} at most: plan it by the full way")
+    return found
 
 
 def reviewed_id(plan: dict[str, Any]) -> str:
@@ -104,9 +131,13 @@ def _without_changes(plan: dict[str, Any], name: str) -> Any:
 
 def main(arguments: list[str]) -> int:
     """Print the faults of the draft or plan; if there are none, of a draft its id as JSON, and 0 is returned."""
+    if len(arguments) == 2 and arguments[0] == QUICK:
+        return _check_quick(arguments[1])
     is_folder = bool(arguments) and os.path.isdir(arguments[0])
     if len(arguments) != (4 if is_folder else 3):
-        print("usage: planner_check.py DRAFT.json CODE DOCUMENTATION | planner_check.py PLAN_DIR CODE DOCUMENTATION ID")
+        print(
+            "usage: planner_check.py DRAFT.json CODE DOCUMENTATION | PLAN_DIR CODE DOCUMENTATION ID | quick DRAFT.json"
+        )
         return 2
     try:
         draft = _read(arguments[0])
@@ -121,6 +152,18 @@ def main(arguments: list[str]) -> int:
     print("\n".join(told))
     if not found and not is_folder:
         _make_folder_of_copies(os.path.dirname(arguments[0]))
+    return 1 if found else 0
+
+
+def _check_quick(path: str) -> int:
+    """Print what keeps the draft from being a quick plan; 0 if nothing does."""
+    try:
+        found = quick_faults(_read(path))
+    except (OSError, ValueError, RecursionError) as error:
+        found = [f"{path} cannot be read: {error}"]
+    print("\n".join(found))
+    if not found:
+        _make_folder_of_copies(os.path.dirname(path))
     return 1 if found else 0
 
 

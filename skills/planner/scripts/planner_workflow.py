@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from skills.lib.prompts import read_prompts
+from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import TOOLS, StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import blocking_now, review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.types import Targets
 
 PROMPTS = read_prompts(__file__)
+quick = load_module(os.path.join(os.path.dirname(__file__), "planner_quick.py"))
+FIRST, QUICK = quick.steps(PROMPTS["form"], PROMPTS["approved"])
 
 SIDES = (
     "code | Where does the request land: which code does it now, who calls that, what does it call, which data and "
@@ -186,6 +191,7 @@ DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs", [COPIES, 
 
 WORKFLOW = Workflow(
     "planner",
+    *FIRST,
     StepDef(
         "discover",
         "Explore the project from three sides",
@@ -198,7 +204,6 @@ WORKFLOW = Workflow(
             params={"perspective": "{target}", "request": "{request}"},
         ),
         needs=["request", "plan"],
-        requires=[Command(["planner_folder.py", "{plan}"], 60, help="git does not ignore the plan's folder")],
         forbidden=PROMPTS["discover (forbidden)"].splitlines(),
     ),
     StepDef(
@@ -294,6 +299,7 @@ WORKFLOW = Workflow(
         forbidden=PROMPTS["document (forbidden)"].splitlines(),
     ),
     *DOCUMENTED,
+    *QUICK,
     tools=["read", "search", "write", "shell", "web", "agent", "ask"],
     title="Planner",
     description="Turns a request into an approved plan: explored, agreed with the user, written, reviewed three times.",

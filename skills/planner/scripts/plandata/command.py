@@ -135,11 +135,11 @@ def code(given: argparse.Namespace) -> None:
 
 
 def work(given: argparse.Namespace) -> None:
-    """Check that a plan fits the tree, and print as JSON what carrying it out takes: waves, files, promises."""
+    """Check that a plan fits the tree, and print as JSON what carrying it out takes: way, waves, files, promises."""
     number, plan = plan_in(given.plan_dir)
     _held(plan, "coded", os.getcwd(), f"plan.{number}.json")
     _workable(plan, os.getcwd(), f"plan.{number}.json")
-    print(json.dumps({"waves": _waves(plan), **lists(plan)}, ensure_ascii=False))
+    print(json.dumps({"way": plan.get("way", "full"), "waves": _waves(plan), **lists(plan)}, ensure_ascii=False))
 
 
 def plan_in(argument: str) -> tuple[int, dict[str, Any]]:

@@ -18,6 +18,7 @@ def as_markdown(plan: Mapping[str, Any], version: int) -> str:
     parts = [
         f"# {_line(plan['title'])}",
         f"Version {version}, written from plan.{version}.json; a change to this file is not read by anything.",
+        "Planned by the quick way: one milestone, one review." if plan.get("way") == "quick" else "",
         f"Assumed, confirmed by nobody: {', '.join(assumed)}." if assumed else "",
         _section("Request", _block(plan["request"])),
         _section("Context", _block(context["summary"])),
