@@ -249,15 +249,6 @@ HELD: dict[Stated, Held] = {
     Stated("prompt-engineer/single_prompt, understand", "one to fifteen passages"): Bound(
         "prompt-engineer-single-prompt", "understand.parts", 1, 15
     ),
-    Stated("refactor/explore, context", "at most twelve"): Bound("refactor-explore", "context.files", 1, 12),
-    Stated("refactor/explore, principle", "two to six"): Bound("refactor-explore", "principle.signs", 2, 6),
-    Stated("refactor/explore, search", "at least one entry"): Refused(
-        "refactor/scripts/check_refactor.py",
-        ("search", ["S1: x | y | z", "S2: x | y | z"], ["S1 | rg x | 3 hits"], []),
-        "sign S2 was not searched for",
-    ),
-    Stated("refactor/explore, search", "at most twenty"): Bound("refactor-explore", "search.candidates", None, 20),
-    Stated("refactor/explore, judge", "at most eight"): Bound("refactor-explore", "judge.findings", None, 8),
     Stated("solution-design/perspective, look", "two to twelve"): Bound(
         "solution-design-perspective", "look.seen", 2, 12
     ),

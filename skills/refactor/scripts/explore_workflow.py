@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 CHECK = "check_refactor.py"
-# Without what holds for rounds of review alone.
-SEVERITY = get_convention("severity").partition("\n## What blocks")[0].strip()
+# The table and how to choose from it; the categories below repeat what the definition says.
+SEVERITY = get_convention("severity").partition("\n## Categories")[0].strip()
 LEVELS = ("code-quality-baseline", "code-quality-coherence", "code-quality-drift")
 # What each category is, by the name of its section. A name is looked up here and never opens a file.
 CATEGORIES = {name: get_convention(level, name) for level in LEVELS for name in convention_sections(level)}
@@ -27,17 +27,17 @@ PARAMS = [
     Arg("scope", help="the paths to look at, or the question that the refactoring is to answer"),
 ]
 GROUND: list[Requirement] = [
-    Field("domain", minimum=40, maximum=900, help="what the code is for, its words, what its form has to obey"),
-    Field("files", "list", minimum=1, maximum=12, help='where to search, each "path | what is there"'),
+    Field("domain", minimum=40, maximum=900, help="what the code is for, its words, what its form must obey"),
+    Field("files", "list", minimum=1, maximum=12, help='"path | what is there"'),
     Command([CHECK, "paths", "{files}"], 60, help="each path exists"),
 ]
 SIGNS: list[Requirement] = [
-    Field("signs", "list", minimum=2, maximum=6, help='each "S1: sign | how to search for it | what would excuse it"'),
+    Field("signs", "list", minimum=2, maximum=6, help='"S1: sign | how to search for it | what would excuse it"'),
     Command([CHECK, "signs", "{signs}"], 60, help="S1, S2, … with their three parts"),
 ]
 SEARCHED: list[Requirement] = [
-    Field("searched", "list", minimum=2, maximum=12, help='each "S1 | the search as it was run | how many hits"'),
-    Field("candidates", "list", maximum=20, help='each "path:line | what stands there"; [] where there is none'),
+    Field("searched", "list", minimum=2, maximum=12, help='"S1 | the search as it was run | how many hits"'),
+    Field("candidates", "list", maximum=20, help='"path:line | what stands there"'),
     Command(
         [CHECK, "search", "{principle.signs}", "{searched}", "{candidates}"],
         60,
@@ -45,8 +45,8 @@ SEARCHED: list[Requirement] = [
     ),
 ]
 JUDGED: list[Requirement] = [
-    Field("findings", "list", maximum=8, help='each "path:line | SHOULD | what is so | how it passes the threshold"'),
-    Field("dismissed", "list", maximum=20, help='each "path:line | why it is none"; [] where there is none'),
+    Field("findings", "list", maximum=8, help='"path:line | SHOULD | what is so | how it passes the threshold"'),
+    Field("dismissed", "list", maximum=20, help='"path:line | why it is none"'),
     Command(
         [CHECK, "findings", "{findings}", "{search.candidates}", "{dismissed}"],
         60,
@@ -54,7 +54,7 @@ JUDGED: list[Requirement] = [
     ),
 ]
 REPORT: list[Requirement] = [
-    Field("summary", minimum=40, maximum=800, help="how this category stands here, and what was not searched"),
+    Field("summary", minimum=40, maximum=800, help="the common cause, and what was not searched"),
 ]
 
 
@@ -69,8 +69,8 @@ def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def forbidden(step: str) -> list[str]:
-    """What the prompts forbid in that step and in all, a rule a line."""
-    return [*PROMPTS[f"{step} (forbidden)"].splitlines(), *PROMPTS["all (forbidden)"].splitlines()]
+    """What the prompts forbid in that step, a rule a line."""
+    return PROMPTS[f"{step} (forbidden)"].splitlines()
 
 
 WORKFLOW = Workflow(
@@ -84,7 +84,6 @@ WORKFLOW = Workflow(
         needs=["category", "scope"],
         requires=GROUND,
         forbidden=forbidden("context"),
-        when={Outcome.OK: "the purpose is known from the project itself, and the paths to search are named"},
     ),
     StepDef(
         "principle",
@@ -94,27 +93,24 @@ WORKFLOW = Workflow(
         needs=["category", "context.definition", "context.domain", "context.files"],
         requires=SIGNS,
         forbidden=forbidden("principle"),
-        when={Outcome.OK: "each sign can be searched for in this code"},
     ),
     StepDef(
         "search",
         "Search",
         PROMPTS["search"],
         {Outcome.OK: "judge"},
-        needs=["category", "context.definition", "context.files", "principle.signs"],
+        needs=["context.files", "principle.signs"],
         requires=SEARCHED,
         forbidden=forbidden("search"),
-        when={Outcome.OK: "every sign was searched for in all paths"},
     ),
     StepDef(
         "judge",
         "Judge the candidates",
         [PROMPTS["judge"], "", SEVERITY],
         {Outcome.OK: "report"},
-        needs=["category", "context.definition", "context.domain", "principle.signs", "search.candidates"],
+        needs=["context.definition", "context.domain", "search.candidates"],
         requires=JUDGED,
         forbidden=forbidden("judge"),
-        when={Outcome.OK: "every candidate was opened and is a finding or dismissed"},
     ),
     StepDef(
         "report",
@@ -122,10 +118,9 @@ WORKFLOW = Workflow(
         PROMPTS["report"],
         {Outcome.OK: None},
         hand_over,
-        needs=["category", "scope", "search.searched", "judge.findings", "judge.dismissed"],
+        needs=["category", "scope", "search.searched", "judge.findings"],
         requires=REPORT,
         forbidden=forbidden("report"),
-        when={Outcome.OK: "the summary says what was searched and what was not"},
     ),
     tools=["read", "search", "write", "shell", "web"],
     title="Refactor: explore one category",

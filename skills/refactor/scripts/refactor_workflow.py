@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 CHECK = "check_refactor.py"
-# Without what holds for rounds of review alone.
-SEVERITY = get_convention("severity").partition("\n## What blocks")[0].strip()
-REPORTED = ("scope", "explore.pick", "explore.unread", "cluster.clusters", "weigh.weighed", "synthesize.items_file")
+# The table and how to choose from it; explorers know the categories of smell.
+SEVERITY = get_convention("severity").partition("\n## Categories")[0].strip()
+REPORTED = ("explore.pick", "explore.unread", "weigh.weighed", "synthesize.items_file")
 MOST = 16
 # Seeds that follow from a scope stay below this, so that one can be typed.
 SEEDS = 1_000_000
@@ -48,7 +48,7 @@ WEIGHED: list[Requirement] = [
     Command([CHECK, "weighed", "{cluster.clusters}", "{weighed}"], 60, help="every cluster has one row"),
 ]
 ITEMS: list[Requirement] = [
-    Field("items_file", maximum=300, help="path of the work items' JSON file, relative to the project's root"),
+    Field("items_file", maximum=300, help="the JSON file of the work items, relative to the project's root"),
     Field("work_items", "list", maximum=40, help='the ids of its items: "W1", "W2"; [] if every cluster is left'),
     Artifact("{items_file}", help="the work items, in the form that DO gives"),
     Command(
@@ -148,7 +148,7 @@ WORKFLOW = Workflow(
             cap=MOST,
             then=number,
         ),
-        needs=["scope", "n", "seed"],
+        needs=["scope", "seed"],
         forbidden=forbidden("explore"),
         when={
             Outcome.OK: "every sub-agent has finished, or is accounted for as lost",
@@ -171,10 +171,8 @@ WORKFLOW = Workflow(
         "Cluster by root cause",
         PROMPTS["cluster"],
         {Outcome.OK: "weigh"},
-        needs=["scope", "triage.holding", "explore.summaries"],
+        needs=["triage.holding", "explore.summaries"],
         requires=CLUSTERED,
-        forbidden=forbidden("cluster"),
-        when={Outcome.OK: "every finding is in exactly one cluster, and each cluster has one cause"},
     ),
     StepDef(
         "weigh",
@@ -195,11 +193,10 @@ WORKFLOW = Workflow(
         "Write the work items",
         [PROMPTS["synthesize"], "", PROMPTS["form"]],
         {Outcome.OK: "work-items-review"},
-        needs=["scope", "explore.pick", "triage.holding", "cluster.clusters", "weigh.weighed", "synthesize.items_file"],
+        needs=["explore.pick", "triage.holding", "cluster.clusters", "weigh.weighed", "synthesize.items_file"],
         requires=ITEMS,
         repeat=[PROMPTS["synthesize (again)"], "", PROMPTS["form"]],
         forbidden=forbidden("synthesize"),
-        when={Outcome.OK: "the file is written and bears checking"},
     ),
     *review_loop(
         "work-items",
@@ -212,7 +209,6 @@ WORKFLOW = Workflow(
             covers=["{synthesize.items_file}"],
         ),
         actions=[PROMPTS["review"]],
-        needs=["scope", "synthesize.items_file"],
         gate_actions=PROMPTS["gate"],
         gate_needs=REPORTED,
     ),
