@@ -55,8 +55,8 @@ def files(root: str) -> dict[str, str]:
 def plugin_hooks(host: str) -> dict[str, Any]:
     """The hooks of a plugin: each event calls the hook of the copy that the host made, by the Python on the PATH."""
     command = f'python3 -IS "{_ROOTS[host]}/skills/lib/hosts/hook/run_hook.py" --host {host}'
-    facts = '"$HOME/.local/state/lockstep/facts"'
-    after = f"{hooks.has_facts(facts)} || exit 0; exec {command}"
+    kept = ('"$HOME/.local/state/lockstep/facts"', '"$HOME/.local/state/lockstep/openings"')
+    after = f"{hooks.has_use_for_results(*kept)} || exit 0; exec {command}"
     hook = {"type": "command", "command": "", "timeout": hooks.TIMEOUT}
     commands = {event: after if event in hooks.RESULTS else command for event in hooks.EVENTS[host]}
     return {

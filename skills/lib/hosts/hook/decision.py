@@ -80,7 +80,7 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
         case "tool":
             _check_tool(event, known, watched)
         case "result":
-            _learn(event, known)
+            _learn(event, _with_opened(event, known))
         case "turn" if watched.get("policy") and _hear(event, known) and not is_known:
             return ALLOWED
         case "end" | "stop":
@@ -118,8 +118,25 @@ def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) ->
     followed: list[Status] = []
     if not _check_runs(event, known, own, watched, followed):
         _check_policies(event, known, followed, watched)
+    if named is None and _may_open(event):
+        _openings().mark(event)
     if named is not None:
         _followed_first(event.own, own, named)
+
+
+def _with_opened(event: Event, known: Sequence[str]) -> Sequence[str]:
+    """Have the agent follow the run that a call has opened, and return the names of the session files."""
+    run = _openings().take(event) if _may_open(event) else ""
+    named = _named_by(event, run, value_of("--project", event.command) or text_of(event.given, "project"), None)
+    if named is None or not named.get("signed"):
+        return known
+    named["opened"] = True
+    sessions.bind(event.own, sessions.read(event.own) if event.own in known else None, named)
+    return sessions.names()
+
+
+def _may_open(event: Event) -> bool:
+    return "--step" in event.command or tools.is_ours(event.tool)
 
 
 def _check_policies(event: Event, known: Sequence[str], statuses: list[Status], watched: dict[str, bool]) -> None:
@@ -208,7 +225,7 @@ def _is_held_by(status: Status, name: str, session: dict[str, Any], event: Event
     if found is None:
         sessions.drop(name, session, [followed])
         return False
-    held = {**found, "run": followed["run"], "project": followed["project"]}
+    held = sessions.status_of(followed, found)
     if not sessions.holding([held]):
         return False
     if not (_allows(held, event) or _is_own(event, [{**followed, "script": held["script"]}])):
@@ -295,6 +312,11 @@ def _named(event: Event, session: dict[str, Any] | None) -> Followed | None:
     else:
         run = value_of("--run", event.command) if "--run" in event.command else ""
         project = value_of("--project", event.command) if run else ""
+    return _named_by(event, run, project, session)
+
+
+def _named_by(event: Event, run: str, project: str, session: dict[str, Any] | None) -> Followed | None:
+    """The run of that id, if a call is one of its skill: see ``_named``."""
     if not status_files.is_id(run):
         return None
     project = _project(event, project)
@@ -329,6 +351,13 @@ def _followed_first(name: str, session: dict[str, Any] | None, named: Followed) 
     if session is not None and is_known and (last == named or not named.get("signed")):
         return session
     return sessions.bind(name, session, named)
+
+
+def _openings() -> ModuleType:
+    """Which runs a session opens, which most calls do not."""
+    from skills.lib.hosts.hook import openings
+
+    return openings
 
 
 def _turns() -> ModuleType:

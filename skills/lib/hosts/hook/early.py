@@ -21,7 +21,10 @@ FOLDERS = (b"cwd", b"workdir", b"directory", b"dir_path")
 
 
 def kept(folder: str) -> "list[str]":
-    """The names of the files in a folder of the user's state: ``sessions`` that follow a run, ``facts`` of sessions."""
+    """The names of the files in a folder of the user's state.
+
+    ``sessions`` that follow a run, ``facts`` of sessions, and ``openings`` of runs that sessions may be opening.
+    """
     base = os.environ.get("XDG_STATE_HOME", "")
     base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
     state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
@@ -83,16 +86,15 @@ def has_policy(raw: bytes) -> bool:
 
 
 def is_named(raw: bytes) -> bool:
-    """True if an event may name a run, or opens one elsewhere."""
-    sets_variables = b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw
-    return b"--run" in raw or b"lockstep_" in raw or (b"--step" in raw and sets_variables)
+    """True if an event may name a run, or open one."""
+    return b"--run" in raw or b"lockstep_" in raw or b"--step" in raw
 
 
 def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> bool:
     """True if an event concerns no run and no policy: it is of another session, and names no run, nor opens one."""
     if field_of(raw, b"hook_event_name") in RESULTS:  # those of a run's policy are of any session that follows a run
         of_runs = followed if any(name.startswith("run-") for name in facts) else []
-        known = [*facts, *of_runs]
+        known = [*facts, *of_runs, *kept("openings")]
         return not known or is_of_others(raw, known)
     known = [*followed, *facts]
     return not is_named(raw) and (not known or is_of_others(raw, known)) and not has_policy(raw)

@@ -11,7 +11,7 @@ class Followed(TypedDict):
     """A run that an agent follows.
 
     ``signed`` if a signed status file said that this user ran the script for this run; ``given_up`` if the agent
-    has called ``lockstep abandon`` for it.
+    has called ``lockstep abandon`` for it; ``opened`` if it has opened the run itself.
     """
 
     run: str
@@ -19,3 +19,4 @@ class Followed(TypedDict):
     script: str
     signed: NotRequired[bool]
     given_up: NotRequired[bool]
+    opened: NotRequired[bool]

@@ -110,7 +110,7 @@ def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[
     """Let an agent follow a run before all others, and return its session; the run then belongs to no other session."""
     before = (session or {"runs": []})["runs"]
     known = next((one for one in before if key(one) == key(followed)), followed)
-    followed = {**known, **followed} if followed.get("signed") else known
+    followed = {**known, **followed} if followed.get("signed") or followed.get("opened") else known
     runs = [one for one in before if key(one) != key(followed)]
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
     from skills.lib import user_key  # a session is bound once
@@ -147,7 +147,7 @@ def statuses(name: str, session: dict[str, Any], by_ledger: bool = False, but: S
         else:
             status.pop("is_paused", None)
         if status is not None:
-            found.append({**status, "run": followed["run"], "project": followed["project"]})
+            found.append(status_of(followed, status))
         else:
             over.append(followed)
     drop(name, session, over)
@@ -174,6 +174,12 @@ def refreshed(followed: Followed) -> Status | None:
         raise
 
 
+def status_of(followed: Followed, status: Status) -> Status:
+    """A status of a run with what the session knows of it."""
+    about = {"run": followed["run"], "project": followed["project"], "has_opened": followed.get("opened", False)}
+    return {**status, **about}
+
+
 def holding(statuses: Sequence[Status]) -> list[Status]:
     """The runs that hold an agent: begun, not paused, and not waiting for a sub-agent's run that it follows too."""
     begun = [status for status in statuses if _is_begun(status) and not status.get("is_paused")]
@@ -190,8 +196,13 @@ def held(name: str, session: dict[str, Any], by_ledger: bool = False, but: Seque
 
 
 def _is_begun(status: Status) -> bool:
-    """True if the run holds anybody: one that never left its first step does not; a sub-agent's does."""
-    return status["status"] != "pending" and (bool(status["parent"]) or status["turn"] > 1)
+    """True if the run holds the agent: at its first step only one that it has opened does, or a sub-agent's."""
+    return status["status"] != "pending" and (is_in_the_middle(status) or status["has_opened"] is True)
+
+
+def is_in_the_middle(status: Status) -> bool:
+    """True if the run has left its first step, or is a sub-agent's: the end of a turn is then too early."""
+    return bool(status["parent"]) or status["turn"] > 1
 
 
 def kept_of(session: dict[str, Any], held: Status) -> Followed:

@@ -52,7 +52,8 @@ def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
     if session is None:
         return
     found = sessions.statuses(event.own, session, by_ledger=True, but=_looked_at(event, known, session))
-    held = next((status for status in sessions.holding(found) if status["status"] == "open"), None)
+    middle = [one for one in found if sessions.is_in_the_middle(one)]
+    held = next((status for status in sessions.holding(middle) if status["status"] == "open"), None)
     if held is None:
         return
     at = [held["run"], held["turn"]]

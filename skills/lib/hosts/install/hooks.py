@@ -21,7 +21,7 @@ from typing import Any
 from skills.lib import compact_json, run_facts
 from skills.lib.blocks.command_line import join, quote
 from skills.lib.errors import RefusedError
-from skills.lib.hosts.hook import sessions
+from skills.lib.hosts.hook import openings, sessions
 from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
@@ -51,7 +51,7 @@ EVENTS: dict[str, dict[str, bool]] = {
         "SessionEnd": False,
     },
 }
-# The results of tools, of which only policies have a use.
+# The results of tools, of which policies have a use, and that of a command that opens a run.
 RESULTS = ("PostToolUse", "PostToolUseFailure", "AfterTool")
 # Codex gives this event no more time, and warns of more; the hook then only forgets a session.
 _SHORTER = {("codex", "SessionEnd"): 3}
@@ -75,14 +75,14 @@ def command_line(host: str, event: str, stops: int) -> str:
 
     Gemini CLI blocks each prompt if a hook's program is missing. There the command first looks for it: if it is gone, a
     tool is blocked while a session follows a run, and nothing else is. After a tool the shell ends the command unless
-    a policy has held for some session of this user: no Python is started for the results that no policy needs.
+    a policy has held for some session of this user, or one may open a run: no Python is started for other results.
     """
     words = command(host, stops)
     line = join(words)
     if os.name == "nt":
         return line
     if event in RESULTS:
-        return f"{has_facts(quote(run_facts.folder()))} || exit 0; exec {line}"
+        return f"{has_use_for_results(*map(quote, (run_facts.folder(), openings.folder())))} || exit 0; exec {line}"
     if host not in _GUARDED:
         return line
     guard = f"[ -x {quote(words[0])} ] && [ -f {quote(words[2])} ]"
@@ -93,9 +93,9 @@ def command_line(host: str, event: str, stops: int) -> str:
     return f"{guard} || {{ {runs} && exit 0; echo {said} >&2; exit 2; }}; exec {line}"
 
 
-def has_facts(folder: str) -> str:
-    """The test of a shell for the folder of the facts of policies; a variable may have moved it from ``folder``."""
-    return f'[ -d {folder} ] || [ -n "$LOCKSTEP_STATE$XDG_STATE_HOME" ]'
+def has_use_for_results(facts: str, openings: str) -> str:
+    """The test of a shell for the folders of facts of policies and of openings; a variable may have moved both."""
+    return f'[ -d {facts} ] || [ -d {openings} ] || [ -n "$LOCKSTEP_STATE$XDG_STATE_HOME" ]'
 
 
 def words_of(line: str) -> list[str]:

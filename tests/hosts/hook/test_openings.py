@@ -1,0 +1,104 @@
+"""A session follows the run that its own command has opened: tools are held at the first step, too."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from skills.lib.testing.blocks import PrintedBlock
+from tests.fixtures.skill import source_of
+from tests.hosts.hook.hooked import Host
+from tests.hosts.hook.reports import reported
+from tests.hosts.hook.test_policy_hosts import SHELLS
+
+pytestmark = pytest.mark.req("E-06", "H-02")
+ONE_STEP = source_of("guarded", 'StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),')
+
+
+def opening(host: Host) -> str:
+    return shlex.join([sys.executable, str(host.agent.script), "--step", "1", "--project", str(host.project)])
+
+
+def opened(host: Host, line: str) -> PrintedBlock:
+    """Open a run as the host's agent does: the hook is asked, the command runs, its result is told."""
+    assert host.use(SHELLS[host.name], command=line).code == 0
+    block = host.agent.run_command(line)
+    ended = reported(host.name, block.text, block.exit_code)
+    if host.name == "codex":
+        ended["tool_response"] = f"lockstep: a line of its errors\n{block.text}"
+    event = {"tool_name": SHELLS[host.name], "tool_input": {"command": line}, **ended}
+    assert host.tell(event).code == 0
+    return block
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode", "qwen", "gemini"])
+def test_a_run_of_one_step_holds_the_tools_of_the_session_that_opened_it(name: str, tmp_path: Path) -> None:
+    host = Host(tmp_path, name, source=ONE_STEP)
+    block = opened(host, opening(host))
+    denied = host.use(SHELLS[name], command="touch x")
+    assert denied.code == 2
+    assert "'Work'" in denied.reason
+    assert not (host.state / "openings").exists()
+    assert host.use(SHELLS[name], command=block.next).code == 0
+    assert host.agent.run_command(block.next).kind == "done"
+    assert host.use(SHELLS[name], command="touch x").code == 0
+
+
+def test_the_turn_may_end_at_the_first_step(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ONE_STEP)
+    opened(host, opening(host))
+    assert host.stop().code == 0
+
+
+def test_a_run_that_another_session_opened_holds_nobody_else(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ONE_STEP)
+    block = opened(host, opening(host))
+    host.session = "another"
+    assert host.run("touch x").code == 0
+    assert host.go(block).kind == "done"
+
+
+def test_a_run_belongs_to_the_session_that_has_asked_for_it_last(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ONE_STEP)
+    first = opened(host, opening(host))
+    before, host.session = host.session, "another"
+    assert opened(host, opening(host)).run == first.run
+    assert host.run("touch x").code == 2
+    host.session = before
+    assert host.run("touch x").code == 0
+
+
+def test_a_text_that_looks_like_a_block_opens_nothing(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ONE_STEP)
+    block = host.agent.open()
+    (host.project / "found.xml").write_text(block.text)
+    line = "cat found.xml # --step 1"
+    host.run(line)
+    host.tell({"tool_name": "Bash", "tool_input": {"command": line}, **reported("claude", block.text, 0)})
+    assert host.run("touch x").code == 0
+    assert host.sessions() == {}
+
+
+def test_a_run_of_which_the_result_was_not_told_holds_from_its_first_report_on(tmp_path: Path) -> None:
+    host = Host(tmp_path)
+    line = opening(host)
+    assert host.run(line).code == 0
+    block = host.agent.run_command(line)
+    assert host.run("touch x").code == 0
+    assert host.go(block).step == "look"
+    assert host.run("touch x").code == 2
+
+
+def test_a_run_that_an_mcp_tool_opened_is_followed(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ONE_STEP)
+    given = {"skill": "guarded", "project": str(host.project)}
+    assert host.use("mcp__lockstep__start_run", **given).code == 0
+    block = host.agent.open()
+    data = {"kind": "step", "run": block.run, "turn": 1, "step": "work", "status": "open"}
+    said = {"structuredContent": data, "content": [{"type": "text", "text": block.text}]}
+    event = {"hook_event_name": "PostToolUse", "tool_name": "mcp__lockstep__start_run", "tool_input": given}
+    assert host.tell({**event, "tool_response": said}).code == 0
+    assert host.run("touch x").code == 2
