@@ -67,9 +67,8 @@ class Forms:
         }
 
     def _decision_critic_classify(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        kinds = ("C1: verifiable", "A1: judgement", "K1: constraint")
         return {
-            "classified": [f"{kind} - by {odd}" for kind in kinds],
+            "kinds": ["verifiable: C1", "judgement: A1", "constraint: K1"],
             "load_bearing": [f"A1: if false, it falls: {odd}"],
         }
 
@@ -94,7 +93,7 @@ class Forms:
         }
 
     def _decision_critic_verdict(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"carried_by": [f"A1: upheld by Q1: {odd}"], "report": f"{odd} {_prose()}"}
+        return {"grounds": ["A1"], "action": f"look at it again: {odd}"}
 
     def _codebase_analysis_deepen(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"findings": [f"{finding} | it matters" for finding in values["findings"]]}

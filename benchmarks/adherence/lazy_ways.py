@@ -34,7 +34,7 @@ DECIDED = {
     "extract.claims": ["C1: it is so"],
     "extract.assumptions": ["A1: it stays like that"],
     "extract.constraints": ["K1: there is time (inferred)"],
-    "classify.classified": ["C1: verifiable - look", "A1: judgement - ours", "K1: constraint - soft"],
+    "classify.kinds": ["verifiable: C1", "judgement: A1", "constraint: K1"],
     "classify.load_bearing": ["A1: if false, no"],
     "question.questions": [f"Q{at}: how many? Look in: x" for at in (1, 2, 3)],
     "question.key": [f"Q{at} tests A1: upheld, refuted" for at in (1, 2, 3)],
@@ -43,8 +43,8 @@ DECIDED = {
     "challenge.case_against": "A1 " + " ".join(f"word{at}" for at in range(30)),
     "reframe.options": ["O1: do it later", "O2: do it never"],
     "reframe.effect": "same-answer",
-    "verdict.carried_by": ["A1: upheld by Q1"],
-    "verdict.report": " ".join(f"word{at}" for at in range(40)),
+    "verdict.grounds": ["A1"],
+    "verdict.action": "look at it again then",
 }
 STRANGE_AREA = {
     "scope.areas": ["code.py | x | code.py"],

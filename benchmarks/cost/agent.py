@@ -195,6 +195,10 @@ class Walk:
             return self._judged(spec, block, target, points)
         if spec.name in said:
             return self._new(spec, block.run, said[spec.name])
+        if spec.name in forms.OLDER:
+            older, formed = forms.OLDER[spec.name]
+            if older in said:
+                return formed(said[older])
         if spec.required:
             raise Missing(
                 f"no text says {block.root.get('skill')}.{block.step}.{spec.name} ({spec.type}, for {target!r})"

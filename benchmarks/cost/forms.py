@@ -12,6 +12,24 @@ if TYPE_CHECKING:
     from skills.lib.testing.blocks import Spec
 
 
+def by_kind(rows: list[str]) -> list[str]:
+    """The ids of rows such as "C1: verifiable - run it", by their kind: "verifiable: C1, …"."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        name, _, rest = row.partition(":")
+        found.setdefault(rest.split()[0], []).append(name)
+    return [f"{kind}: {', '.join(names)}" for kind, names in found.items()]
+
+
+def ids(rows: list[str]) -> list[str]:
+    """The ids that rows begin with."""
+    return [row.partition(":")[0] for row in rows]
+
+
+# Fields that ask in a shorter form for what the texts say under an older name.
+OLDER = {"kinds": ("classified", by_kind), "grounds": ("carried_by", ids)}
+
+
 def items_in(text: str) -> list[tuple[str, str]]:
     """The id and scope of each item or finding in a text of CONTEXT, such as "- C-01 (SHOULD, M-001): …"."""
     return re.findall(r"(?m)^(?:- )?(\S+) \((?:MUST|SHOULD|COULD)(?:, )?([^)]*)\)", text)

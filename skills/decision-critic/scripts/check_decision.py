@@ -1,11 +1,12 @@
 """Checks what decision-critic records: ids that exist, answers by their questions, a verdict that the findings allow.
 
 Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. Prints each fault and ends with 1 if there is
-one.
+one. A verdict without a fault prints the report as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -17,6 +18,10 @@ if root not in sys.path:
     sys.path.insert(0, root)
 
 import skills.lib.checks as checks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 KINDS = ("verifiable", "judgement", "constraint")
 STANDINGS = ("upheld", "refuted", "open")
@@ -52,16 +57,13 @@ def twin_faults(points: Rows) -> Rows:
     return found
 
 
-def kind_faults(points: Rows, classified: Rows, load_bearing: Rows) -> Rows:
-    """Points that are not classified once, and load-bearing ids that are unknown, or constraints alone."""
-    known = ids(points)
-    found = checks.coverage(known, ids(classified), "point")
-    for row in classified:
-        match = _ROW.fullmatch(row.strip())
-        word = _WORD.match(match["text"]) if match else None
-        if match is None or word is None or word[0].lower() not in KINDS or checks.says_little(match["text"], 2):
-            form = "C1: one of verifiable, judgement, constraint - and what follows from it"
-            found.append(f"{row[:60]!r}: write {form}")
+def kind_faults(points: Rows, kinds: Rows, load_bearing: Rows) -> Rows:
+    """Points without their one kind, and load-bearing ids that are unknown, or constraints alone."""
+    known, given = ids(points), [_ID.findall(row.partition(":")[2]) for row in kinds]
+    found = checks.coverage(known, [name for names in given for name in names], "point")
+    for row, names in zip(kinds, given, strict=True):
+        if row.partition(":")[0].strip() not in KINDS or not names:
+            found.append(f"{row[:60]!r}: write one of {', '.join(KINDS)}, and its ids: verifiable: C1, A1")
     found += [f"load_bearing names {name}, which is no point" for name in ids(load_bearing) if name not in known]
     found += [f"load_bearing names {name} twice" for name in checks.repeated(ids(load_bearing))]
     for row in load_bearing:
@@ -155,24 +157,20 @@ def frame_faults(standing: Rows, options: Rows, comparison: str, effect: str) ->
 def verdict_faults(
     points: Rows,
     load_bearing: Rows,
+    answers: Rows,
     standing: Rows,
+    case: str,
     options: Rows,
+    comparison: str,
     effect: str,
     verdict: str,
-    carried_by: Rows,
-    report: str,
+    grounds: Rows,
+    action: str,
 ) -> Rows:
-    """A STAND that the findings forbid, and ids that carry the verdict and do not exist or stand otherwise."""
+    """A STAND that the findings forbid, and ids that carry the verdict and do not exist."""
     words = {id_of(row): standing_of(row) for row in standing}
-    bearing, carrying = ids(load_bearing), ids(carried_by)
-    known = [*ids(points), *ids(options)]
-    found = [f"carried_by names {name:.20}, which is no point and no option" for name in carrying if name not in known]
-    for row in carried_by:
-        name, word = id_of(row), standing_of(row)
-        if checks.says_little(row):
-            found.append(f"{row[:60]!r}: write A1: what was found")
-        elif word and words.get(name) and word != words[name]:
-            found.append(f"{name} is {words[name]} by standing, and not {word}")
+    bearing, carrying, known = ids(load_bearing), ids(grounds), [*ids(points), *ids(options)]
+    found = [f"grounds names {name:.20}, which is no point and no option" for name in carrying if name not in known]
     if verdict == "STAND":
         found += [
             f"{name} is refuted and load-bearing: STAND is out" for name in bearing if words.get(name) == "refuted"
@@ -180,12 +178,41 @@ def verdict_faults(
         if effect == "better-option":
             found.append("an option is better (reframe.effect): STAND is out")
         upheld = [name for name in bearing if words.get(name) == "upheld"]
-        found += [
-            f"carried_by: add {name}, which is load-bearing and upheld" for name in upheld if name not in carrying
-        ]
-    if checks.says_little(report, 25):
-        found.append("report says too little: the verdict and the action, why, what speaks against it, what is open")
+        found += [f"grounds: add {name}, which is load-bearing and upheld" for name in upheld if name not in carrying]
+    if checks.says_little(action, 4):
+        found.append("action says too little: what would reopen it, the new decision, or who decides what")
     return found
+
+
+def report(
+    points: Rows,
+    load_bearing: Rows,
+    answers: Rows,
+    standing: Rows,
+    case: str,
+    options: Rows,
+    comparison: str,
+    effect: str,
+    verdict: str,
+    grounds: Rows,
+    action: str,
+) -> str:
+    """The report: the verdict, what carries it in words, what was observed, what speaks against it, what is open."""
+    texts = {id_of(row): row for row in [*points, *options]}
+    stands = {id_of(row): row.partition(":")[2].strip() for row in standing}
+    told = {name: " - ".join(filter(None, [texts[name], stands.get(name)])) for name in texts}
+    carrying = [name for name in ids(grounds) if name in texts]
+    left = [id_of(row) for row in standing if standing_of(row) == "open" and id_of(row) not in carrying]
+    named = {name for row in carrying + left for name in re.findall(r"\bQ\d+\b", stands.get(row, ""))}
+    parts = [
+        [f"Verdict: {verdict}. {action}"],
+        ["What carries it:", *(told[name] for name in carrying)],
+        [f"Beside the best other option ({effect}): {comparison}"],
+        ["What speaks against it:", case] if verdict == "STAND" else [],
+        ["Open:", *(told[name] for name in left)] if left else [],
+        ["What was found:", *(row for row in answers if id_of(row) in named)] if named else [],
+    ]
+    return "\n\n".join("\n".join(line.strip() for line in part) for part in parts if part)
 
 
 def numbered_faults(letter: str, rows: Rows) -> Rows:
@@ -228,6 +255,7 @@ def by_points(check: checks.Check) -> checks.Check:
 
 
 POINTS = "rows rows rows"
+VERDICT = f"{POINTS} rows rows rows text rows text text text rows text"
 CHECKS: dict[str, tuple[checks.Check, str]] = {
     "parts": (part_faults, POINTS),
     "kinds": (by_points(kind_faults), f"{POINTS} rows rows"),
@@ -235,8 +263,21 @@ CHECKS: dict[str, tuple[checks.Check, str]] = {
     "answers": (answer_faults, "rows rows"),
     "case": (by_points(case_faults), f"{POINTS} rows rows rows rows text"),
     "frames": (frame_faults, "rows rows text text"),
-    "verdict": (by_points(verdict_faults), f"{POINTS} rows rows rows text text rows text"),
+    "verdict": (by_points(verdict_faults), VERDICT),
 }
 
+
+def main(arguments: list[str]) -> int:
+    """Check what a step records; print the report of a verdict without a fault."""
+    ended = checks.run("check_decision.py", CHECKS, arguments)
+    if not ended and arguments[0] == "verdict":
+        values: list[Any] = [
+            value if form == "text" else json.loads(value)
+            for form, value in zip(VERDICT.split(), arguments[1:], strict=True)
+        ]
+        print(json.dumps(report([*values[0], *values[1], *values[2]], *values[3:])))
+    return ended
+
+
 if __name__ == "__main__":
-    sys.exit(checks.run("check_decision.py", CHECKS, sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

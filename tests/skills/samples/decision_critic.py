@@ -8,7 +8,7 @@ VALUES: dict[str, Any] = {
     "extract.claims": ["C1: The present one is slow."],
     "extract.assumptions": ["A1: The new one is faster."],
     "extract.constraints": ["K1: It is done within the month (stated)"],
-    "classify.classified": ["C1: verifiable - measure it", "A1: verifiable - measure both", "K1: constraint - hard"],
+    "classify.kinds": ["verifiable: C1, A1", "constraint: K1"],
     "classify.load_bearing": ["A1: if false, nothing is won by it"],
     "question.questions": [
         "Q1: How long does the present one take? Look in: the log.",
@@ -32,8 +32,6 @@ VALUES: dict[str, Any] = {
     "reframe.options": ["O1: Leave it as it is.", "O2: Mend the present one."],
     "reframe.effect": "same-answer",
     "verdict.verdict": "STAND",
-    "verdict.carried_by": ["A1: upheld by Q2: half a second"],
-    "verdict.report": "Verdict: STAND. Move to the new one this month. It takes half a second where the present one "
-    "takes two, by the log of May and a trial of ten. What speaks against it: the change itself may take longer than "
-    "planned, since nobody has done one. That did not prevail, because it can be undone in a day. Open: its length.",
+    "verdict.grounds": ["A1"],
+    "verdict.action": "Look at it again if the new one takes more than a second in May.",
 }
