@@ -16,6 +16,7 @@ from skills.lib.testing import blocks
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.follower import InProcess, Shell
+from skills.lib.testing.memory import Memory
 from skills.lib.testing.transitions import ProjectCopies
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
@@ -40,7 +41,7 @@ class Block(blocks.PrintedBlock):
         """The text without what differs from run to run and machine to machine."""
         text = without_places(self.text)
         text = text.replace(self.run, "RUN") if self.run else text
-        return re.sub(r"--project \S+", "--project PROJECT", text)
+        return re.sub(r"--project [^\s<]+", "--project PROJECT", text)
 
 
 def commands(block: Block) -> list[str]:
@@ -67,6 +68,7 @@ class Follower:
         self.script = SKILLS / script
         self.folder = folder
         self._call = self.shell if shell else self._in_process
+        self._memory = Memory()
 
     def with_shell(self) -> Follower:
         """The same agent, with a shell."""
@@ -82,8 +84,10 @@ class Follower:
         return self.run(filled(command, values))
 
     def run(self, command: str) -> Block:
-        """Run one command line."""
-        return self._call(command)
+        """Run one command line; what a brief block leaves out is remembered."""
+        block = self._memory.of(command, self._call(command))
+        assert isinstance(block, Block)
+        return block
 
     def shell(self, command: str) -> Block:
         """Run one command line as an agent's shell tool does."""

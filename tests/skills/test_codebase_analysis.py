@@ -309,7 +309,7 @@ def test_four_rounds_are_the_most_and_the_report_learns_the_low_confidence(agent
 
 def test_a_repeated_command_counts_one_round(agent: Follower, deepening: Block) -> None:
     once = agent.follow(deepening, DOUBT)
-    assert agent.follow(deepening, DOUBT).text == once.text
+    assert agent.follow(deepening, DOUBT).context == once.context
     assert once.root.get("iteration") == "2"
     assert once.context["deepen.log"].count("Round ") == 1
 

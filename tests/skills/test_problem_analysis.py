@@ -274,7 +274,7 @@ def test_five_passes_are_the_most_and_the_low_confidence_goes_on_with_them(
 def test_a_repeated_command_adds_no_evidence_twice(agent: Follower, investigating: Block) -> None:
     once = agent.follow(investigating, DOUBT)
     twice = agent.follow(investigating, DOUBT)
-    assert twice.text == once.text
+    assert twice.context == once.context
     assert twice.context["investigate.log"].count("E1:") == 1
 
 
@@ -525,7 +525,7 @@ def test_beginning_again_after_losing_everything_leads_back_to_the_open_run(
         "already-open",
         investigating.root.get("run"),
     )
-    assert agent.run(again.next).text == investigating.text
+    assert agent.run(again.next).context == investigating.context
 
 
 @pytest.mark.parametrize("by_file", [False, True])
