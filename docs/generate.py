@@ -47,6 +47,13 @@ def commands(_: str) -> str:
     return reference()
 
 
+def api(_: str) -> str:
+    """The reference of the package ``lockstep``, from its names."""
+    from api_page import reference
+
+    return reference()
+
+
 def grammar(_: str) -> str:
     """A copy of the grammar of printed documents."""
     return (ROOT / "skills/lib/blocks/lockstep.rng").read_text(encoding="utf-8")
@@ -103,6 +110,7 @@ PAGES: dict[str, Writer] = {
     **{path: packaged(text) for path, text in plugin_manifests.files(str(ROOT)).items()},
     "README.md": readme,
     "MIGRATION_STATUS.md": migration,
+    "docs/api.md": api,
     "docs/architecture.md": replay,
     "docs/adopting.md": replay,
     "docs/authoring.md": replay,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -129,3 +130,24 @@ def test_the_author_s_guide_comes_to_a_valid_tested_gated_and_sealed_skill() -> 
     assert "error[unknown-target] release-notes:approve:fail" in page
     assert "reviewed, verdict fail." in page
     assert "\nrelease-notes.seal\n" in page
+
+
+@pytest.mark.slow
+def test_the_example_of_the_author_s_guide_has_types(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "authoring.md").read_text(encoding="utf-8")
+    for name in ("release_notes_workflow.py", "test_release_notes.py"):
+        source = re.search(rf"<!-- file: \S*{name} -->\n\n```python\n(.*?)```", page, re.DOTALL)
+        assert source is not None
+        (tmp_path / name).write_text(source[1], encoding="utf-8")
+    words = [
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        os.devnull,
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        str(tmp_path),
+    ]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.stdout.splitlines()[-1:] == ["Success: no issues found in 2 source files"], done.stdout

@@ -74,6 +74,23 @@ def test_an_author_learns_which_transition_a_skill_does_not_take(
     result.stdout.no_fnmatch_line("*/testing/*")
 
 
+def test_setup_furnishes_each_project(suite: Callable[..., pytest.RunResult], pytester: pytest.Pytester) -> None:
+    steps = 'StepDef("a", "A", "Do.", {Outcome.OK: None}, requires=[Command(["test", "-d", "made/here"])])'
+    install(pytester.path, "furnished", source_of("furnished", steps))
+    result = suite(
+        """
+        from skills.lib.testing import every_transition
+
+        def furnish(project):
+            (project / "made/here").mkdir(parents=True)
+
+        test_with = every_transition("skills/furnished", setup=furnish)
+        test_without = every_transition("skills/furnished")
+        """
+    )
+    result.assert_outcomes(passed=1, failed=1)
+
+
 @pytest.mark.req("W-20")
 def test_the_fixture_runs_a_skill_through_its_commands(suite: Callable[..., pytest.RunResult]) -> None:
     result = suite(

@@ -32,6 +32,7 @@ def every_transition(
     values: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
     text: samples.Text = samples.plain,
+    setup: Callable[[Path], object] | None = None,
 ) -> Callable[..., None]:
     """A test that takes every transition of the skills at ``where``, by the commands that their steps print.
 
@@ -55,7 +56,8 @@ def every_transition(
 
     Keys of ``values`` are ``step.field``, or a field's or parameter's name (None leaves a parameter out); keys of
     ``files`` are paths in the project, or the name of the field that holds the path. Files that no step asks for are
-    there from the beginning. Raises UsageError if nothing is found at ``where``, and for a key that no step uses;
+    there from the beginning. What no file can say, such as a git repository, ``setup`` makes: it is called with the
+    folder of each empty project. Raises UsageError if nothing is found at ``where``, and for a key that no step uses;
     Unplannable if a route of a graph cannot be taken at all.
     """
     here = Path(sys._getframe(1).f_globals.get("__file__", ".")).resolve().parent
@@ -73,7 +75,7 @@ def every_transition(
     ) -> None:
         monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
         if script not in shared:
-            shared[script] = SharedBeginnings(walks[script], tmp_path_factory.mktemp(script.stem))
+            shared[script] = SharedBeginnings(walks[script], tmp_path_factory.mktemp(script.stem), setup)
         try:
             check_walk(script, walk, shared[script], values=values, files=files, text=text)
         except CannotSteer as error:
@@ -122,7 +124,7 @@ class SharedBeginnings:
     ``prepare`` puts into the empty project what no report writes.
     """
 
-    def __init__(self, walks: Sequence[Walk], folder: Path, prepare: Callable[[Path], None] | None = None) -> None:
+    def __init__(self, walks: Sequence[Walk], folder: Path, prepare: Callable[[Path], object] | None = None) -> None:
         self.copies = ProjectCopies(folder)
         self._walks = walks
         self._prepare = prepare
