@@ -67,7 +67,6 @@ PARTS: Values = {
         'prompts/triage.md | "Read the  mail: {mail}" | brings the input in | every mail',
     ],
     "keep": ["{mail}", "billing, bug or other"],
-    "strengths": "The labels are named, and there are few.",
 }
 PLAN: Values = {"rejected": ["chain-of-thought | the label is a look-up, and the queue reads one word"]}
 CLASH = {
@@ -271,6 +270,16 @@ def test_a_fixed_change_is_checked_again_and_dropping_all_ends_the_run(
     assert block.context["refine.verdicts"] == f"- C1 | {STOOD} | mended"
     done = agent.follow(block, {"verdicts": [f"C1 | {STOOD} | dropped"]})
     assert (done.at, prompt(project)) == ("done", TRIAGE_PROMPT)
+
+
+def test_the_check_of_techniques_has_the_entries_of_those_that_the_plan_uses(
+    agent: Follower, planning: Block, project: Path
+) -> None:
+    write_plan(project, CLASH)
+    refine = follow_all(agent, planning, PLAN)
+    entry = refine.context["plan.entries"]
+    assert entry.startswith(f"- {CLASH['technique']}\nUse when: ")
+    assert ("\nNot when: " in entry, entry.count("Use when: "), "Source: " in entry) == (True, 1, False)
 
 
 def test_a_prompt_without_faults_is_left_alone(agent: Follower) -> None:

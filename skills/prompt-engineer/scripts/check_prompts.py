@@ -10,6 +10,7 @@ Called in the project's root; FILES, KEEP, VERDICTS and ENTRIES are JSON arrays 
     held CASES FINDINGS HELD            where nothing is wrong, a passage is quoted for each case
     keep KEEP FILES                     every string stands in one of the prompts
     plan FOLDER FILES KEEP              plan.json has its form, and fits the prompts
+    entries FOLDER FILES                prints as JSON what is said of the techniques that plan.json uses
     build FOLDER FILES KEEP VERDICTS    the same, judged; writes before/, after/ and changes.diff
     apply FOLDER FILES KEEP VERDICTS    writes the prompts, exactly as changes.diff says
 
@@ -140,6 +141,15 @@ def plan(folder: str, files: Sequence[str], strings: Sequence[str]) -> str:
     return f"{len(changes)} changes in {len(changed)} prompts"
 
 
+def entries(folder: str, files: Sequence[str]) -> str:
+    """What is said of each technique that the plan uses, without its sources; none if the plan has faults."""
+    try:
+        used = {change.technique for change in plans.read_changes(folder, files)}
+    except Faulty:
+        return "[]"
+    return json.dumps([text for name, text in plans.technique_entries().items() if name in used], ensure_ascii=False)
+
+
 def build(folder: str, files: Sequence[str], strings: Sequence[str], entries: Sequence[str]) -> str:
     """Write the old and the new texts and their difference into the folder; the prompts stay as they are."""
     changed = _judged(folder, files, strings, entries, plans.inside)
@@ -219,6 +229,7 @@ CHECKS: dict[str, tuple[Callable[..., str], int]] = {
     "held": (held, 3),
     "keep": (keep, 2),
     "plan": (plan, 3),
+    "entries": (entries, 2),
     "build": (build, 4),
     "apply": (apply, 4),
 }

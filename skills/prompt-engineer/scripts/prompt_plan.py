@@ -55,7 +55,17 @@ class Faulty(Exception):
 
 def technique_names() -> list[str]:
     """The names in the headings of resources/techniques.md."""
-    return re.findall(r"^## (\S+)$", TECHNIQUES.read_text(encoding="utf-8"), re.MULTILINE)
+    return list(technique_entries())
+
+
+def technique_entries() -> dict[str, str]:
+    """The entries of resources/techniques.md by name, each without its sources."""
+    found = {}
+    for part in TECHNIQUES.read_text(encoding="utf-8").split("\n## ")[1:]:
+        name, _, body = part.partition("\n")
+        said = re.sub(r"^Source: .*\n(?:  .*\n)*", "", body.strip() + "\n", flags=re.MULTILINE)
+        found[name.strip()] = f"{name.strip()}\n{said.strip()}"
+    return found
 
 
 def inside(path: str | Path) -> Path:

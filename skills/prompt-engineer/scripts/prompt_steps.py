@@ -49,6 +49,7 @@ REJECTED = Field("rejected", "list", minimum=1, maximum=10, help='each "techniqu
 PLANNED: list[Requirement] = [
     Artifact(f"{FOLDER}/plan.json", help="an object for each change"),
     Command(["check_prompts.py", "plan", FOLDER, FILES, KEEP], 60, help="each passage stands, each technique exists"),
+    Command(["check_prompts.py", "entries", FOLDER, FILES], 60, records="entries", help="what the used techniques say"),
 ]
 
 
@@ -174,7 +175,7 @@ def refine(prompts: Mapping[str, str], work: str, first: str) -> StepDef:
             "triage.folder",
             "triage.reader",
             f"{first}.cases",
-            "understand.keep",
+            f"{work}.entries",
             "refine.verdicts",
         ],
         requires=[
@@ -196,7 +197,7 @@ def approve(prompts: Mapping[str, str], work: str, *shown: str) -> StepDef:
         _lines(PROMPTS["approve"], *([prompts["approve"]] if "approve" in prompts else ())),
         {Outcome.OK: "execute", Outcome.FAIL: work, Outcome.SKIP: None},
         person(QUESTION, {"yes": Outcome.OK, "revise": Outcome.FAIL, "stop": Outcome.SKIP}),
-        needs=["triage.request", "triage.files", "triage.folder", "refine.verdicts", f"{work}.rejected", *shown],
+        needs=["triage.folder", "refine.verdicts", f"{work}.rejected", *shown],
         requires=[
             Field(
                 "summary", "list", minimum=1, maximum=40, help='each "C1 | file | technique | what the output gains"'
@@ -219,14 +220,7 @@ def execute(first: str) -> StepDef:
         "Make the approved changes",
         _lines(PROMPTS["execute"]),
         {Outcome.OK: None},
-        needs=[
-            "triage.files",
-            "triage.folder",
-            f"{first}.cases",
-            "refine.verdicts",
-            "approve.summary",
-            "approve.answer",
-        ],
+        needs=["triage.folder", f"{first}.cases", "approve.summary", "approve.answer"],
         requires=[
             Field(
                 "traced", "list", minimum=2, maximum=16, help='each "FOLDER/after/PROMPT | "passage" | case, and how"'
@@ -240,7 +234,6 @@ def execute(first: str) -> StepDef:
             ),
         ],
         forbidden=_forbidden({}, "execute"),
-        when={Outcome.OK: "every text under after/ was read whole, and nothing in it is broken"},
     )
 
 
@@ -251,4 +244,5 @@ def _lines(*texts: str) -> list[str]:
 
 def _forbidden(prompts: Mapping[str, str], name: str) -> list[str]:
     title = f"{name} (forbidden)"
-    return (prompts if title in prompts else PROMPTS)[title].splitlines()
+    texts = prompts if title in prompts else PROMPTS
+    return texts[title].splitlines() if title in texts else []

@@ -25,7 +25,6 @@ PARTS = [
     steps.PURPOSE,
     Field("parts", "list", minimum=1, maximum=15, help='each "file | "first words" | what it does | who needs it"'),
     steps.KEPT,
-    Field("strengths", maximum=800, help="what works, and why"),
     steps.quoted("parts"),
     steps.KEPT_IS_THERE,
 ]
@@ -64,7 +63,7 @@ WORKFLOW = Workflow(
         {Outcome.OK: ("refine", "each change cites its passage and its technique")},
         SHARED["plan form"],
         steps.techniques(),
-        needs=(*KNOWN, "understand.strengths", "refine.verdicts", "approve.summary", "approve.reason"),
+        needs=(*KNOWN, "refine.verdicts", "approve.summary", "approve.reason"),
         requires=[steps.REJECTED, *steps.PLANNED],
         again=(SHARED["plan again"], SHARED["plan form"], steps.techniques()),
     ),
