@@ -278,8 +278,8 @@ def test_the_check_of_techniques_has_the_entries_of_those_that_the_plan_uses(
     write_plan(project, CLASH)
     refine = follow_all(agent, planning, PLAN)
     entry = refine.context["plan.entries"]
-    assert entry.startswith(f"- {CLASH['technique']}\nUse when: ")
-    assert ("\nNot when: " in entry, entry.count("Use when: "), "Source: " in entry) == (True, 1, False)
+    assert entry.startswith(f"- {CLASH['technique']}\n  Use when: ")
+    assert ("\n  Not when: " in entry, entry.count("Use when: "), "Source: " in entry) == (True, 1, False)
 
 
 def test_a_prompt_without_faults_is_left_alone(agent: Follower) -> None:
