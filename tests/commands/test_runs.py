@@ -736,6 +736,25 @@ def ended(walk: Walker) -> Run:
     return walk.go(walk.go(walk.start(), records={"thing": "x"}), outcome="ok")
 
 
+def test_a_status_line_says_what_goes_on_and_who_is_waited_for(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("tour"))
+    assert (cli("runs", "--line").out, cli("runs", "--line").err) == ("", "")
+    first = walk.start(topic="xyz")
+    assert cli("runs", "--line").out == "tour 1/7 begin\n"
+    walk.go(first, records={"summary": "seen"})
+    waiting = asked(walk)
+    assert cli("runs", "--line").out == f"tour {number(waiting)} {waiting.step} · waits for you · 1 more\n"
+    assert cli("runs", "--line", "--skill", "gated").out == ""
+    refused = cli("runs", "--line", "--json")
+    assert (refused.code, refused.out) == (2, "")
+
+
+def number(run: Run) -> str:
+    """The place of a run's step in its graph, as n/m."""
+    steps = [str(step["id"]) for step in ledger().definition(run.fingerprint)["steps"]]
+    return f"{steps.index(run.step or '') + 1}/{len(steps)}"
+
+
 def test_pruning_removes_ended_runs_only(cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("plain"))
     gone, kept = ended(walk), walk.start()

@@ -12,6 +12,7 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen, cut_to
 from skills.lib.commands.queries import runs as queries
 from skills.lib.engine import not_done
+from skills.lib.errors import UsageError
 from skills.lib.ledger import listing, verification
 from skills.lib.model.run import ENDED, Run
 
@@ -31,6 +32,7 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "MOVED")
         "lockstep runs --status waiting  # only what waits for a person",
         "lockstep runs --all --skill planner  # every run of one skill",
         "lockstep runs --limit 500 --json  # the last 500, for a program",
+        "lockstep runs --line  # one line on what goes on, for a status line",
     )
 )
 @click.option("--all", "everything", is_flag=True, help="Show ended runs too.")
@@ -45,6 +47,7 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "MOVED")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=NEWEST, show_default=True, metavar="N", help="Show the last N."
 )
+@click.option("--line", "in_line", is_flag=True, help="Print one line on what goes on; nothing if nothing does.")
 @verify_option
 @skill_option
 @json_option
@@ -55,6 +58,7 @@ def runs(
     everything: bool,
     statuses: tuple[str, ...],
     limit: int,
+    in_line: bool,
     verify: bool,
     skill: str | None,
     as_json: bool,
@@ -65,6 +69,13 @@ def runs(
     Standard error says how many more there are. ABOUT says what a run asks, or what each of several runs of one skill
     is for.
     """
+    if in_line:
+        if as_json or everything or statuses or verify:
+            raise UsageError("--line is about the runs that go on", remedy="give it with --skill and --project alone")
+        records = queries.open_records(project)
+        if line := _line(records, skill) if records else "":
+            screen.print(line)
+        return
     records = queries.records_to_list(screen, project, skill, as_json)
     if records is None:
         return
@@ -82,6 +93,25 @@ def runs(
         screen.say(queries.none_of(skill, project, state) + ("" if statuses else _hint(records, wanted)))
     if more:
         screen.say(f"{more} more, opened earlier, are not listed: --limit {limit + more} lists them.")
+
+
+def _line(records: queries.Records, skill: str | None) -> str:
+    """The run to look at first in one line: its skill, how far it is, whether it waits; and how many more go on."""
+    shown, more = _listed(records, _Wanted(False, frozenset(), skill), NEWEST)
+    trees = [run for _, run in shown if run.parent is None]
+    if not trees:
+        return ""
+    run = trees[0]
+    waits = any(one.status == "waiting" for _, one in shown if one.id.partition(".")[0] == run.id)
+    steps = records.steps(run)
+    place = f"{steps.index(run.step) + 1}/{len(steps)} " if run.step in steps else ""
+    others = len(trees) + more - 1
+    parts = [
+        f"{run.workflow} {place}{run.step or ''}".strip(),
+        *(["waits for you"] if waits else []),
+        *([f"{others} more"] if others else []),
+    ]
+    return " · ".join(parts)
 
 
 class _Wanted(NamedTuple):
