@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.cost.joined import JOINED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -83,10 +85,11 @@ class Texts:
         """What a reviewer states, in the order of its steps."""
         given: list[list[dict[str, Any]]] = [self.said[key].get("points", []) for key in self._keys(workflow, target)]
         rows = next(filter(None, given), [])
+        joined = JOINED.get(workflow, {})
         return [
             Point(
                 row.get("id", f"P-{number:02}"),
-                row.get("step", ""),
+                joined.get(row.get("step", ""), row.get("step", "")),
                 row.get("kind", ""),
                 row["scope"],
                 row.get("targets", []),

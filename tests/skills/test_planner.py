@@ -80,7 +80,7 @@ WRITER: dict[str, dict[str, Any]] = {
     "report": {"summary": "The docstring says whom an empty name greets.", "wanted": [], "open": []},
 }
 
-LATER = ("decisions", "milestones", "knowledge", "correctness", "structure", "tests", "documents")
+LATER = ("milestones", "structure", "documents")
 
 
 CHECK = "the tests name the input and the output of the empty name"
@@ -118,7 +118,6 @@ def reviewer(*judged: Judged) -> dict[str, dict[str, Any]]:
             "reasons": [],
         },
         **{step: {"statements": NOTHING} for step in LATER},
-        **dict.fromkeys(("intent", "comments"), split),
         "verify": {"answers": answers(*judged)},
     }
 
@@ -504,7 +503,7 @@ def test_a_statement_has_a_scope_of_the_plan_and_is_made_once(
         assert (block.exit_code, block.code) == (3, "missing-evidence")
         assert why in block.why
         return
-    assert block.step == "decisions"
+    assert block.step == "milestones"
     refused = agent.follow(block, statements=["ALL | it is, whole"])
     assert "was stated before" in refused.why
 

@@ -48,7 +48,7 @@ APPROACHES: list[Requirement] = [
     Command([ROWS, "approaches", "{approaches}"], 60, help="each approach has its five parts, and no two are one"),
 ]
 ASSUMPTIONS: list[Requirement] = [
-    Field("assumptions", "list", minimum=1, maximum=12, help='each "id | what is so | source | what changes if wrong"'),
+    Field("assumptions", "list", maximum=12, help='each "id | what is so | source | what changes if wrong"'),
     Field("recommendation", minimum=20, maximum=500, help="the approach you would take, and what decides"),
     Command(
         [ROWS, "assumptions", "{approaches.approaches}", "{assumptions}", "{recommendation}"],

@@ -114,10 +114,7 @@ VALUES: dict[str, Any] = {
     "locate.places": ["src/greet.py | the one function"],
     **{
         f"{step}.statements": [f"plan | it is so, looked at by its {step}"]
-        for step in (
-            *("read", "decisions", "milestones", "knowledge", "intent", "correctness", "structure", "tests"),
-            *("comments", "documents", "probe", "gather", "style"),
-        )
+        for step in (*("read", "milestones", "structure", "documents", "probe", "gather", "style"),)
     },
     "milestones.code": any_of(["M-001"], []),
     "milestones.documentation": ["M-002"],

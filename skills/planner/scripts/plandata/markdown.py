@@ -49,6 +49,7 @@ def milestone_markdown(plan: Mapping[str, Any], one: Mapping[str, Any], cited: b
     parts = [
         f"## {one['id']} {_line(one['title'])}",
         f"Kind: {one['kind']}. After: {after}. Files: " + ", ".join(f"`{_line(path)}`" for path in one["files"]),
+        f"Look hardest at: {', '.join(one['flags'])}." if one.get("flags") else "",
         _named("Requirements", map(_line, one["requirements"])),
         _named("Acceptance", map(_line, one["acceptance"])),
         _named("Tests", map(_line, one["tests"])),

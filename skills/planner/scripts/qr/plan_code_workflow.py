@@ -1,4 +1,4 @@
-"""The graph of the review of a plan's code: read, intent, correctness, structure, tests and verify."""
+"""The graph of the review of a plan's code: read, structure and verify."""
 
 from __future__ import annotations
 
@@ -19,30 +19,26 @@ WORKFLOW = Workflow(
     StepDef(
         "read",
         "Read the plan, then the code",
-        PROMPTS["read"],
-        {Outcome.OK: "intent"},
+        [PROMPTS["read"], "", steps.SPLIT],
+        {Outcome.OK: "structure"},
         needs=GIVEN,
         requires=[
             Field("map", "list", minimum=1, maximum=60, help='each "scope | path | what the change does"'),
             Field("callers", "list", maximum=30, help='each "path:line | what it relies on"; [] where nothing does'),
+            *steps.stated(maximum=40),
         ],
     ),
-    steps.split(PROMPTS, "intent", "does what the plan says", "correctness", [*GIVEN, "read.map"]),
     steps.split(
         PROMPTS,
-        "correctness",
-        "what could go wrong",
         "structure",
+        "structure and tests",
+        "verify",
         ["plan", "read.map", "read.callers"],
-        before=["intent"],
+        "structural",
+        before=["read"],
+        maximum=40,
     ),
-    steps.split(
-        PROMPTS, "structure", "structure", "tests", ["plan", "read.map"], "structural", before=["intent", "correctness"]
-    ),
-    steps.split(
-        PROMPTS, "tests", "tests", "verify", ["plan", "read.map"], before=["intent", "correctness", "structure"]
-    ),
-    steps.verify(PROMPTS, GIVEN, ["intent", "correctness", "structure", "tests"]),
+    steps.verify(PROMPTS, GIVEN, ["read", "structure"]),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     reverify="verify",

@@ -1,4 +1,4 @@
-"""The graph of the review of a plan's completeness: read, decisions, milestones, knowledge and verify."""
+"""The graph of the review of a plan's completeness: read, milestones and verify."""
 
 from __future__ import annotations
 
@@ -20,26 +20,23 @@ WORKFLOW = Workflow(
         "read",
         "Read the request, then the plan",
         [PROMPTS["read"], "", steps.SPLIT],
-        {Outcome.OK: "decisions"},
+        {Outcome.OK: "milestones"},
         needs=GIVEN,
         requires=[
             Field("asked", "list", minimum=1, maximum=30, help='each "request or answers | demand"'),
-            *steps.stated(),
+            *steps.stated(maximum=40),
         ],
     ),
     steps.split(
-        PROMPTS, "decisions", "decisions and assumptions", "milestones", [*GIVEN, "read.asked"], before=["read"]
-    ),
-    steps.split(PROMPTS, "milestones", "milestones", "knowledge", ["request", "plan"], before=["read", "decisions"]),
-    steps.split(
         PROMPTS,
-        "knowledge",
-        "risks and invisible knowledge",
+        "milestones",
+        "milestones, risks and knowledge",
         "verify",
-        ["request", "plan"],
-        before=["read", "decisions", "milestones"],
+        ["request", "plan", "read.asked"],
+        before=["read"],
+        maximum=40,
     ),
-    steps.verify(PROMPTS, GIVEN, ["read", "decisions", "milestones", "knowledge"]),
+    steps.verify(PROMPTS, GIVEN, ["read", "milestones"]),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     reverify="verify",

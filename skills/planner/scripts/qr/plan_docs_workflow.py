@@ -1,9 +1,10 @@
-"""The graph of the review of a plan's documentation: read, comments, documents and verify."""
+"""The graph of the review of a plan's documentation: read, documents and verify."""
 
 from __future__ import annotations
 
 import os
 
+from skills.lib.conventions import get_convention
 from skills.lib.prompts import read_prompts
 from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow
@@ -19,19 +20,25 @@ WORKFLOW = Workflow(
     StepDef(
         "read",
         "Read the texts",
-        PROMPTS["read"],
-        {Outcome.OK: "comments"},
+        [PROMPTS["read"], "", steps.SPLIT, "", get_convention("temporal")],
+        {Outcome.OK: "documents"},
         needs=GIVEN,
         requires=[
             Field("texts", "list", minimum=1, maximum=80, help='each "scope | path:line | what it claims"'),
             Field("reasons", "list", maximum=40, help='each "id or subject | where it stands, or nowhere"'),
+            *steps.stated(),
         ],
     ),
-    steps.split(PROMPTS, "comments", "comments", "documents", ["plan", "read.texts", "read.reasons"], "temporal"),
     steps.split(
-        PROMPTS, "documents", "documents", "verify", [*GIVEN, "read.texts"], "documentation", before=["comments"]
+        PROMPTS,
+        "documents",
+        "documents",
+        "verify",
+        [*GIVEN, "read.texts", "read.reasons"],
+        "documentation",
+        before=["read"],
     ),
-    steps.verify(PROMPTS, GIVEN, ["comments", "documents"]),
+    steps.verify(PROMPTS, GIVEN, ["read", "documents"]),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     reverify="verify",

@@ -35,6 +35,7 @@ def split(
     needs: Sequence[str],
     convention: str = "",
     before: Sequence[str] = (),
+    maximum: int = 20,
 ) -> StepDef:
     """A step that splits statements off, others than the steps ``before`` did; ``convention`` names their measure."""
     measure = ["", get_convention(convention)] if convention else []
@@ -44,7 +45,7 @@ def split(
         [prompts[name], "", SPLIT, *measure],
         {Outcome.OK: after},
         needs=needs,
-        requires=stated(*before),
+        requires=stated(*before, maximum=maximum),
     )
 
 
