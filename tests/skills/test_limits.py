@@ -187,6 +187,7 @@ HELD: dict[Stated, Held] = {
     Stated("planner/explore, limits", "up to ten"): Bound("planner-explore", "limits.constraints", None, 10),
     Stated("planner/planner, approaches", "two or three ways"): Bound("planner", "approaches.approaches", 2, 3),
     Stated("planner/planner, approaches", "two or three entries"): Bound("planner", "approaches.approaches", 2, 3),
+    Stated("planner/planner, milestones", "at least two reasons"): ADVICE,
     Stated("planner/planner, assumptions", "at most twelve"): Bound("planner", "assumptions.assumptions", None, 12),
     Stated("planner/planner_quick, size", "two or three minutes"): ADVICE,
     Stated("planner/planner_quick, size", "more than eight mean"): NoRecord("more of them propose the full way"),

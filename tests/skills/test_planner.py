@@ -812,6 +812,41 @@ def test_a_developer_s_copies_are_there_and_parse(agent: Agent, files: list[str]
     assert why in told
 
 
+@pytest.mark.parametrize("depends_on, begun", [([], ""), (["M-001"], "project"), (["M-001"], "M-001")])
+def test_two_milestones_share_a_file_if_one_comes_after_the_other(
+    agent: Agent, depends_on: list[str], begun: str
+) -> None:
+    lines = [f"LINE_{at} = {at}\n" for at in range(30)]
+    first, second = [*lines], [*lines]
+    first[2] = "LINE_2 = 22\n"
+    if begun == "M-001":
+        second[2] = first[2]
+    second[25] = "LINE_25 = 2525\n"
+    made = [
+        {**sample.CODE, "id": name, "files": ["src/a.py"], "depends_on": needs, "intent": [intent]}
+        for name, needs, intent in (
+            ("M-001", [], {"id": "I-001", "file": "src/a.py", "behaviour": "The third line.", "decisions": []}),
+            (
+                "M-002",
+                depends_on,
+                {"id": "I-002", "file": "src/a.py", "behaviour": "The 26th line.", "decisions": []},
+            ),
+        )
+    ]
+    agent.write("src/a.py", "".join(lines))
+    agent.write(f"{PLAN}/draft.json", json.dumps(sample.plan(*made)))
+    code, told = checked("planner_check.py", agent.project, f"{PLAN}/draft.json", '["M-001", "M-002"]', "[]")
+    assert (code, "of which neither depends on the other" in told) == (int(not depends_on), not depends_on)
+    agent.write(f"{PLAN}/.changes/M-001/src/a.py", "".join(first))
+    agent.write(f"{PLAN}/.changes/M-002/src/a.py", "".join(second))
+    if depends_on:
+        for words in (("save", PLAN, f"{PLAN}/draft.json"), ("collect", PLAN), ("check", PLAN, "--stage", "coded")):
+            assert checked("plan_data.py", agent.project, *words)[0] == 0
+        assert checked("planner_unchanged.py", agent.project, PLAN) == (0, "")
+        agent.write(f"{PLAN}/.changes/M-002/src/a.py", "".join(second).replace("2525", "2526"))
+        assert checked("planner_unchanged.py", agent.project, PLAN)[0] == 1
+
+
 @pytest.mark.parametrize(
     "content, why",
     [

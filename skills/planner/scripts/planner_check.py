@@ -36,19 +36,34 @@ def id_faults(milestones: list[dict[str, Any]], recorded: dict[str, list[str]]) 
 
 
 def file_faults(milestones: list[dict[str, Any]]) -> list[str]:
-    """Files that two milestones would write at the same time."""
-    owner: dict[str, str] = {}
+    """Files that two milestones would write without one of them coming after the other."""
+    before = {str(one.get("id")): _before(str(one.get("id")), milestones) for one in milestones}
+    owners: dict[str, list[str]] = {}
     found = []
     for one in milestones:
-        files = one.get("files")
+        name, files = str(one.get("id")), one.get("files")
         for path in dict.fromkeys(map(str, files if isinstance(files, list) else ())):
-            name = str(one.get("id"))
-            first = owner.setdefault(path.casefold(), name)
-            if first != name:
+            known = owners.setdefault(path.casefold(), [])
+            apart = [other for other in known if other not in before[name] and name not in before[other]]
+            if apart and name not in known:
                 found.append(
-                    f"{path} is among the files of {first} and of {name}, which are written at the same time: join the "
-                    "two, or make what concerns it a milestone of its own that depends on both"
+                    f"{path} is among the files of {apart[0]} and of {name}, of which neither depends on the other: "
+                    "let one depend on the other, join the two, or make what concerns it a milestone of its own"
                 )
+            known.append(name)
+    return found
+
+
+def _before(name: str, milestones: list[dict[str, Any]]) -> set[str]:
+    """The milestones that have to be done before one, however far."""
+    needs = {str(one.get("id")): one.get("depends_on") for one in milestones}
+    found: set[str] = set()
+    ahead = [name]
+    while ahead:
+        listed = needs.get(ahead.pop())
+        new = {str(other) for other in listed} - found if isinstance(listed, list) else set()
+        found |= new
+        ahead += new
     return found
 
 

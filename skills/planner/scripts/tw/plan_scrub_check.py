@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from plandata import diffs, store  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.places import COPIES  # type: ignore[import-not-found]
+from plandata.waves import in_order  # type: ignore[import-not-found]
 
 import skills.lib.checks as checks
 
@@ -36,18 +37,39 @@ def faults(plan_folder: str, milestone: str, root: str, explained: bool = False)
     if one is None:
         return [f"the plan has no milestone {milestone!r:.40}"]
     folder = os.path.join(plan_folder, COPIES, milestone)
-    handed = {
-        change["file"]: diffs.apply(change["diff"], _text(os.path.join(root, change["file"])))
-        for change in one["changes"]
-    }
     found = []
     for path in one["files"]:
         if is_code(path):
-            why = difference(path, handed.get(path), _text(os.path.join(folder, path)))
-            if why:
-                found.append(f"{path}: {why}")
+            copy = _text(os.path.join(folder, path))
+            why = [difference(path, handed, copy) for handed in _handed(plan, one, path, root)]
+            if all(why):
+                found.append(f"{path}: {why[0]}")
     comments = _text(os.path.join(folder, "COMMENTS.json"))
     return found + (comment_faults(comments) or (_missing(one, comments) if explained else []))
+
+
+def _handed(plan: Mapping[str, Any], milestone: Mapping[str, Any], path: str, root: str) -> list[str | None]:
+    """What may have been handed over of a file: begun from the project's, or from what milestones before make of it.
+
+    Raises ValueError for a change that fits neither.
+    """
+    start = _text(os.path.join(root, path))
+    bases = [start]
+    for one in in_order(plan["milestones"]):
+        diff = next((change["diff"] for change in one["changes"] if change["file"] == path), "")
+        if one["id"] == milestone["id"]:
+            break
+        bases += _applied(diff, bases[-1])
+    if not diff:
+        return [None]
+    return [text for base in bases for text in _applied(diff, base)] or [diffs.apply(diff, start)]
+
+
+def _applied(diff: str, text: str | None) -> list[str | None]:
+    try:
+        return [diffs.apply(diff, text)] if diff else []
+    except ValueError:
+        return []
 
 
 def _missing(milestone: Mapping[str, Any], comments: str | None) -> list[str]:
