@@ -207,6 +207,31 @@ def test_large_graphs_keep_every_edge_and_are_quick(count: int) -> None:
     assert listed[-1].startswith(f"{count} of {count} edges listed")
 
 
+def test_what_mermaid_does_not_draw_as_it_is_set_is_told(cli: Command, installed: Install) -> None:
+    rows = [f"StepDef('s{at}', '{'long ' * 15}{at}', 'Do.', {{'ok': 's{at + 1}', 'fail': None}}" for at in range(600)]
+    steps = ", ".join([f"{row}, when={{'ok': 'it is', 'fail': 'not'}})" for row in rows])
+    installed("vast", skill.source_of("vast", f"{steps}, StepDef('s600', 'End', 'Do.', {{'ok': None}})"))
+    shown = cli("graph", "vast", "--format", "mermaid")
+    needs = r"A renderer of Mermaid draws this once it is set to maxEdges 1201 and maxTextSize (\d+)"
+    said = re.fullmatch(needs + r"\. --format svg needs none\.\n", shown.err)
+    assert said is not None
+    assert len(shown.out) < int(said[1])
+    assert "maxEdges 1201" in shown.out.splitlines()[1]
+    assert cli("graph", "vast", "--format", "svg").err == ""
+
+
+def test_wide_characters_and_emoji_keep_the_boxes_closed() -> None:
+    titles = ["🚀 Start", "日本語", "👩‍👩‍👧‍👦 family", "❤️ and 🇩🇪", "cafe\u0301"]
+    steps = [StepDef(f"s{at}", title, "Do.", {Outcome.OK: f"s{at + 1}"}) for at, title in enumerate(titles)]
+    graph = edges.of_workflow(Workflow("wide", *steps, StepDef(f"s{len(titles)}", "End", "Do.", {Outcome.OK: None})))
+    boxes = [
+        line.plain for line in picture.in_terminal(graph, 100, unicode=True) if "│" in line.plain or "╮" in line.plain
+    ]
+    assert {line.cell_len for line in picture.in_terminal(graph, 100, unicode=True) if line.plain.endswith("│")} == {
+        len(boxes[0])
+    }
+
+
 def test_an_order_that_was_declared_is_kept() -> None:
     drawn = edges.of_workflow(
         workflow({Outcome.OK: 1, Outcome.FAIL: 2}, {Outcome.OK: 2}, {Outcome.OK: None, Outcome.FAIL: 0})

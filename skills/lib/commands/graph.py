@@ -61,6 +61,9 @@ def graph(
         _print_drawing(screen, drawn, output, force)
         return
     text = _WRITERS[form](drawn)
+    limit = languages.over_mermaid(len(drawn.edges), len(text)) if form == "mermaid" else ""
+    if limit:
+        screen.say(f"{limit[0].upper()}{limit[1:]}. --format svg needs none.")
     if output is None:
         script.emit(text, PRINTED)
     else:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from skills.lib.commands.drawing.edges import Graph, Node
 
-# What Mermaid draws without a setting of its own (flowchart maxEdges).
-EDGES_UNSET = 500
+# What Mermaid draws as it is set (maxEdges of a flowchart; maxTextSize, in characters).
+EDGES_UNSET, TEXT_UNSET = 500, 50_000
 _MERMAID = {
     "step": ('["', '"]'),
     "gate": ('{{"', '"}}'),
@@ -30,8 +30,6 @@ def mermaid(graph: Graph) -> str:
     """The text of a Mermaid flowchart; taken edges are set off and carry their count."""
     name = "".join(char if char.isalnum() or char in "-_ ." else "?" for char in graph.name)
     lines = ["flowchart TD", f"    %% {name}: {len(graph.edges)} of {len(graph.edges)} edges drawn"]
-    if len(graph.edges) > EDGES_UNSET:
-        lines.append(f"    %% a renderer draws this many once its setting maxEdges is {len(graph.edges)} or more")
     for at, node in enumerate(graph.nodes):
         opening, closing = _MERMAID[node.kind]
         lines.append(f"    n{at}{opening}{_label(node, '<br/>', _in_mermaid)}{closing}")
@@ -39,7 +37,18 @@ def mermaid(graph: Graph) -> str:
     taken = ",".join(str(at) for at, edge in enumerate(graph.edges) if edge.taken)
     if taken:
         lines.append(f"    linkStyle {taken} stroke:#1a7f37,stroke-width:3px")
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    limit = over_mermaid(len(graph.edges), len(text))
+    return text.replace("\n", f"\n    %% {limit}\n", 1) if limit else text
+
+
+def over_mermaid(edges: int, characters: int) -> str:
+    """Which settings a renderer of Mermaid needs to draw that much; empty if it draws it as it is set."""
+    needed = [
+        *([f"maxEdges {edges}"] if edges > EDGES_UNSET else []),
+        *([f"maxTextSize {characters + 200}"] if characters > TEXT_UNSET else []),
+    ]
+    return f"a renderer of Mermaid draws this once it is set to {' and '.join(needed)}" if needed else ""
 
 
 def dot(graph: Graph) -> str:
