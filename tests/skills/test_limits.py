@@ -160,7 +160,6 @@ HELD: dict[Stated, Held] = {
         ("changes", "W1 | I1 | 1.md, 2.md | say so | seen", "applied", ["1.md | unchanged: it says so"]),
         "2.md: named by the item, not by a change",
     ),
-    Stated("leon-writing-style/leon_writing_style, purpose", "one sentence"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, purpose", "three to five points"): ADVICE,
     Stated("leon-writing-style/leon_writing_style, tells", "300 words"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, tells", "three to ten finds"): ADVICE,
