@@ -6,7 +6,6 @@ Each sample starts from the same run: the ledger is restored before it, outside 
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import statistics
 import tempfile
@@ -20,6 +19,7 @@ from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python,
 from skills.lib.runtime import loading
 from skills.lib.testing import Agent, every_walk
 from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.commands import argv
 from skills.lib.testing.follower import show_again
 from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.transitions import choices
@@ -109,7 +109,7 @@ def _standing_at(step: str, script: str, original: str, project: Path) -> Printe
 
 
 def _argv(python: str, command: str) -> list[str]:
-    return [python, *shlex.split(command)[1:]]
+    return [python, *argv(command)[1:]]
 
 
 def _keep(project: Path) -> None:

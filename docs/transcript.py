@@ -8,7 +8,8 @@ A page is one session in an empty project. In the order of the page,
 - a ``python`` fence is run as a file of its own, and its output is in the next fence.
 
 What differs from run to run and machine to machine is told in fixed words: ``<PYTHON>``, ``<PROJECT>``, ``<LOCKSTEP>``
-(the folder that holds ``skills``), run ids by their order, times.
+(the folder that holds ``skills``), ``<USER>`` (the user's state folder, with the launcher), run ids by their order,
+times.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ BUG = 70  # the exit code of a bug in Lockstep, which no page is to show
 RUN_IDS = ("k3f9q2mx", "w7hd4npe", "b8t5yva6", "m2cr9xks", "q6zj3fgu", "d4wn8bth", "y9pe2mva", "g5sk7qrc")
 _FENCE = re.compile(r"^(?P<ticks>```+)(?P<kind>\w*)\n(?P<body>.*?)^(?P=ticks)\n", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"<!-- file: (?P<path>\S+) -->\n\n?\Z")
-_NEW_RUN = re.compile(r"(?:run=\"|--run |\"run\": \")([a-hj-km-np-z2-9]{8})\b")
+_NEW_RUN = re.compile(r"(?:run=\"|--run |/step |\"run\": \")([a-hj-km-np-z2-9]{8})\b")
 _TIMES = (
     (re.compile(r"\b\d+ (?:s|min) ago\b"), "0 s ago"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b"), "2026-01-01 12:00:00"),
@@ -60,6 +61,11 @@ class Session:
         """The project's root."""
         return self.folder / "project"
 
+    @property
+    def state(self) -> str:
+        """The user's state folder of Lockstep."""
+        return str(self.folder / "home" / ".local" / "state" / "lockstep")
+
     def prepare(self) -> None:
         """Make the project, the home, and the commands ``python3`` and ``lockstep``."""
         for name in ("project/.git", "home", "bin"):
@@ -79,6 +85,7 @@ class Session:
         """Run one command line of the page; return the printed lines, with what varies in fixed words."""
         words = text.replace("<PYTHON>", shlex.quote(sys.executable))
         words = words.replace("<PROJECT>", shlex.quote(str(self.project))).replace("<LOCKSTEP>", shlex.quote(str(ROOT)))
+        words = words.replace("<USER>", shlex.quote(self.state))
         for actual, shown in self.ids.items():
             words = words.replace(shown, actual)
         done = self._run(
@@ -117,6 +124,7 @@ class Session:
             (sys.executable, "<PYTHON>"),
             (str(self.project), "<PROJECT>"),
             (str(ROOT), "<LOCKSTEP>"),
+            (self.state, "<USER>"),
             (str(self.folder), "<TEMP>"),
         ):
             text = text.replace(actual, shown)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skills.lib import terminal
+from skills.lib import launcher, terminal
 from skills.lib.ledger.database import Database
 from tests.requirements_report import RequirementsReport
 
@@ -42,6 +42,9 @@ def pytest_configure(config: pytest.Config) -> None:
         os.mkdir(os.environ[name])
     for name in UNSET:
         os.environ.pop(name, None)
+    # Commands are long, so that a test can take one apart; those about short ones switch them on.
+    saved[launcher.SWITCH] = os.environ.get(launcher.SWITCH)
+    os.environ[launcher.SWITCH] = "off"
     config.add_cleanup(restore)
     config.pluginmanager.register(RequirementsReport(config), "lockstep-requirements")
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import NamedTuple
 
 from lxml import etree
+
+from skills.lib.testing import commands
 
 # What comes and goes, and what a brief block leaves out.
 PASSING = re.compile(
@@ -75,8 +76,8 @@ class Block:
         return "" if element is None else "".join(str(part) for part in element.itertext())
 
     def command(self, tag: str) -> list[str]:
-        """The command in the first element of that tag, as arguments."""
-        return shlex.split(self.words(tag))
+        """The command in the first element of that tag, as the arguments of the long one."""
+        return commands.argv(self.words(tag))
 
     def reported(self) -> list[dict[str, str]]:
         """What RECORD asks for: each field and parameter with its attributes, ``flag`` for a parameter."""
@@ -94,7 +95,7 @@ class Block:
     def children(self) -> list[Child]:
         """The sub-agents of this step, in order."""
         return [
-            Child(str(child.get("id")), str(child.get("status")), shlex.split(child.findtext("command") or ""))
+            Child(str(child.get("id")), str(child.get("status")), commands.argv(child.findtext("command") or ""))
             for child in self.root.iterfind("DISPATCH/child")
         ]
 

@@ -10,11 +10,12 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.adherence import baseline, interleave
 from benchmarks.adherence.block import Block, Printed, flag_value
-from skills.lib import paths
+from skills.lib import launcher, paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError
 from skills.lib.model.run import Request
@@ -194,10 +195,13 @@ class Stateless:
 
 @contextlib.contextmanager
 def own_ledgers() -> Iterator[None]:
-    """Each project keeps its own ledger while the body runs, whatever the surroundings say."""
-    kept = os.environ.pop("LOCKSTEP_HOME", None)
-    try:
-        yield
-    finally:
-        if kept is not None:
-            os.environ["LOCKSTEP_HOME"] = kept
+    """Each project keeps its own ledger while the body runs, whatever the surroundings say; commands are short."""
+    names = ("LOCKSTEP_HOME", "LOCKSTEP_STATE", launcher.SWITCH)
+    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
+    with tempfile.TemporaryDirectory(prefix="lockstep-state-") as folder:
+        os.environ["LOCKSTEP_STATE"] = folder
+        try:
+            yield
+        finally:
+            del os.environ["LOCKSTEP_STATE"]
+            os.environ.update(kept)

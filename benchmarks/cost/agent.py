@@ -17,7 +17,8 @@ from benchmarks.cost import forms
 from benchmarks.cost.meter import PATH, Meter, places
 from benchmarks.cost.texts import Missing, Texts
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import PrintedBlock, Spec, filled, placeholders
+from skills.lib.testing.blocks import PrintedBlock, Spec, filled, placeholders, reported
+from skills.lib.testing.commands import argv, takes_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -124,7 +125,7 @@ class Walk:
         last = block
         for child in [child for child in block.children if child.command]:
             last = self.follow(self.run(child.command), child.target)
-        if "current" in shlex.split(last.next):
+        if "current" in argv(last.next):
             return self.run(last.next)
         return self._report(block, target, last.next)
 
@@ -165,6 +166,8 @@ class Walk:
 
     def _command(self, block: PrintedBlock, command: str, values: Mapping[str, Any]) -> str:
         """The command with these values; what is long or has quotes goes into a record file."""
+        if takes_report(command):
+            return reported(command, block.specs, values)
         fields = {spec.name: values[spec.name] for spec in block.specs if not spec.flag and spec.name in values}
         text = json.dumps(fields, ensure_ascii=False)
         if fields and ("'" in text or "\\n" in text or len(text) > LONG):

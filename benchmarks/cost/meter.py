@@ -8,7 +8,8 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skills.lib.blocks.command_line import join, lockstep_command
+from skills.lib import launcher
+from skills.lib.blocks.command_line import join, lockstep_command, quote
 from skills.lib.testing.blocks import PrintedBlock
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def places(python: str, product: str, project: str, home: str) -> list[tuple[str
     """Paths of this machine, each with its placeholder; ``home`` is the folder for files outside the project."""
     return [
         (join(lockstep_command()), "lockstep"),
+        (quote(launcher.place()), "/home/user/.local/state/lockstep/step"),
         (shlex.quote(python), "/usr/bin/python3"),
         (product, "/home/user/lockstep"),
         (project, "/home/user/shop"),

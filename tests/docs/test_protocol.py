@@ -108,7 +108,7 @@ def test_the_answers_of_a_reviewer_are_read_as_they_are_shown() -> None:
 
 @pytest.mark.req("W-11", "W-24")
 def test_the_printed_documents_are_valid_by_the_grammar() -> None:
-    shown = PAGE.replace("<PYTHON>", "PYTHON").replace("<PROJECT>", "PROJECT")
+    shown = PAGE.replace("<PYTHON>", "PYTHON").replace("<PROJECT>", "PROJECT").replace("<USER>", "USER")
     printed = [part.strip() for part in re.split(r"^(?:\$ .*|```\w*)$", shown, flags=re.MULTILINE)]
     roots = [parse(text).tag for text in printed if re.fullmatch(r"<(\w+) .*</\1>", text, re.DOTALL)]
     assert len(roots) == 10

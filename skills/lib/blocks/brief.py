@@ -54,7 +54,8 @@ def shortened(
     whole block. The block stays as it is if too little would be left out.
     """
     known = _seen(workflow, before, is_offloaded) | _reported(workflow, before, after, request)
-    known_help = document.writing(workflow, workflow.step(before.step or ""), before)
+    step = workflow.step(before.step or "")
+    known_help = [document.writing(workflow, step, before, in_json) for in_json in (False, True)]
     inside: list[Element] = []
     names, saved, is_told = [], 0, False
     for section in _elements(element):
@@ -67,9 +68,9 @@ def shortened(
             saved += sum(len(str(one.children[0])) for one in left_out)
             section = _without(section, left_out)
         elif section.tag == "RECORD":
-            help_again = [one for one in _elements(section) if one.tag == "file" and one.children == (known_help,)]
+            help_again = [one for one in _elements(section) if one.tag == "file" and one.children[0] in known_help]
             is_told = bool(help_again)
-            saved += len(known_help) * is_told
+            saved += sum(len(str(one.children[0])) for one in help_again)
             section = _without(section, help_again)
         inside.append(section)
     if saved < WORTH_IT:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
+from skills.lib import compact_json, launcher
 from skills.lib.errors import UsageError
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from skills.lib.model.run import Run
     from skills.lib.model.types import Element
@@ -50,8 +52,23 @@ def lockstep_command() -> tuple[str, ...]:
     return (sys.executable, whole) if os.path.exists(whole) else ("lockstep",)
 
 
+def here(script: str, project: str) -> CommandLine:
+    """The command line of a script for this interpreter, whose commands a shell reads; short where they can be."""
+    return CommandLine(sys.executable, script, project, lockstep_command(), launcher.path())
+
+
+def with_report(command: str, run_id: str, report: Mapping[str, Any]) -> str:
+    """The command with a report as JSON in a here-document, which a shell passes on as it is.
+
+    The run's id ends it: no line of JSON is one, and no text from elsewhere knows it.
+    """
+    return f"{command} - <<'{run_id}'\n{compact_json.readable(dict(report))}\n{run_id}\n"
+
+
 class CommandLine(Record):
     """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command.
+
+    With a ``launcher``, its path, the commands of runs that it serves are short.
 
     An empty script is that of a program whose workflows are in no file: the commands of its runs name STORED. A
     relative project is taken from the working directory of now: a command is good in any.
@@ -61,6 +78,7 @@ class CommandLine(Record):
     script: str
     project: str
     lockstep: Sequence[str] = ("lockstep",)
+    launcher: str = ""
 
     def _check(self) -> None:
         if not os.path.isabs(self.project):
@@ -119,10 +137,25 @@ class CommandLine(Record):
             script = STORED
         elif not self.is_known(script):
             return self.person("resume", run.id)
-        arguments = [self.python, script, "--step", step, "--run", run.id]
-        if turn:
-            arguments += ["--turn", str(run.turn)]
+        at = [str(run.turn)] if turn else []
+        if self.launcher and self._is_served(run.id, script):
+            shown = [] if turn and step != "current" else ["current"]
+            return join([self.launcher, run.id, *at, *shown, *words])
+        arguments = [self.python, script, "--step", step, "--run", run.id, *(["--turn", *at] if turn else [])]
         return join([*arguments, "--project", self.project, *words])
+
+    def _is_served(self, run_id: str, script: str) -> bool:
+        """True if the launcher serves a run, or can be made to by now."""
+        place = (self.python, script, self.project)
+        if launcher.serves(self.launcher, run_id, *place):
+            return True
+        from skills.lib import launching  # once for each run
+
+        return launching.enter(self.launcher, run_id, place)
+
+    def is_short(self, command: str) -> bool:
+        """True if a command calls the launcher."""
+        return bool(self.launcher) and command.startswith(quote(self.launcher) + " ")
 
     def start(self, *words: str) -> str:
         """The command that opens a run; empty if there is no script that could."""

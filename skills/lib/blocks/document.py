@@ -6,8 +6,9 @@ that was printed before; so each document is complete in itself.
 
 from __future__ import annotations
 
+from skills.lib import compact_json
 from skills.lib.blocks import parts, xml
-from skills.lib.blocks.command_line import STORED
+from skills.lib.blocks.command_line import STORED, quote, with_report
 from skills.lib.model.requirements import Arg, Field, Requirement
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
@@ -68,9 +69,10 @@ def step_document(
             from skills.lib.blocks import dispatching  # few steps start sub-agents
 
             dispatch = dispatching.dispatch_element(run, step.handler, command_line, children, max_parallel)
-        record = _record(workflow, step, run)
+        command = next_command(workflow, run, command_line)
+        record = _record(workflow, step, run, command_line.is_short(command) and workflow.output != "text")
         ways = Element("INVOKE_AFTER", None, *_ways(workflow, step), *_stale_ways(workflow, run, step))
-        onward = [ways, parts.next_element(next_command(workflow, run, command_line))]
+        onward = [ways, parts.next_element(command)]
     return parts.assemble(
         "waiting" if run.status == "waiting" else "step",
         _attributes(workflow, run, step),
@@ -86,51 +88,79 @@ def step_document(
 
 
 def next_command(
-    workflow: Workflow, run: Run, command_line: CommandLine, given: Mapping[str, str] | None = None
+    workflow: Workflow,
+    run: Run,
+    command_line: CommandLine,
+    given: Mapping[str, Any] | None = None,
+    files: Sequence[str] = (),
 ) -> str:
     """The one command that goes on from the run's present step, with a placeholder for each value to fill in.
 
-    ``given`` replaces the placeholders by values as a shell reads them: the text of each field and parameter by its
-    name, and what follows ``--record-file``, ``--outcome``, ``--answer`` or ``--reason``.
+    ``given`` has instead what to report: the value of each field and parameter by its name, and that of ``--outcome``,
+    ``--answer``, ``--reason`` or ``--erratum`` (a list); None is to be filled in. ``files`` are record files.
     """
     if run.status == "waiting":
         return command_line.step("next", run) + _flagged(given or to_answer(run), "--answer", "--reason")
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
     certain = len(ways) == 1 and not step.asks_later and not (ways[0] is None and _stale_ways(workflow, run, step))
-    target = (ways[0] or "done") if certain else "next"
-    words = to_fill_in(workflow, run, step) if given is None else given
-    command = command_line.step(target, run)
-    for arg in workflow.step_params(step.id):
-        if arg.name in words:
-            command += f" {arg.flag} {words[arg.name]}"
-    command += _flagged(words, "--record-file")
-    for field in step.requires:
-        if isinstance(field, Field) and field.name in words:
-            command += f" --record {field.name}={words[field.name]}"
-    if FIXES in words:
-        command += f" --record {FIXES}={words[FIXES]}"
-    return command + _flagged(words, "--erratum", "--outcome")
-
-
-def to_fill_in(workflow: Workflow, run: Run, step: StepDef) -> dict[str, str]:
-    """A placeholder for each value that leaving the step requires, as ``next_command`` takes them."""
+    values = to_fill_in(workflow, run, step) if given is None else given
+    command = command_line.step((ways[0] or "done") if certain else "next", run)
     specs: list[Arg | Field] = [*workflow.step_params(step.id)]
     specs += [spec for spec in step.requires if isinstance(spec, Field)]
-    words = {spec.name: placeholder(spec) for spec in specs if spec.required}
-    if _answers_findings(workflow, run, step):
-        words[FIXES] = f"'FILL_{FIXES}'"
-    return {**words, "--outcome": "FILL_outcome"} if reports_outcome(step) else words
+    if FIXES in values and all(spec.name != FIXES for spec in specs):
+        specs.append(Field(FIXES, "list"))
+    specs = [spec for spec in specs if spec.name in values]
+    named = "".join(f" --record-file {quote(path)}" for path in files)
+    flags = _flagged(values, "--erratum", "--outcome")
+    if command_line.is_short(command) and workflow.output != "text":
+        report = {spec.name: _in_json(spec, values[spec.name]) for spec in specs}
+        return with_report(command + named + flags, run.id, report) if report else command + named + flags
+    params = [f" {spec.flag} {_in_shell(spec, values[spec.name])}" for spec in specs if isinstance(spec, Arg)]
+    fields = [
+        f" --record {spec.name}={_in_shell(spec, values[spec.name])}" for spec in specs if isinstance(spec, Field)
+    ]
+    return "".join([command, *params, named, *fields, flags])
 
 
-def to_answer(run: Run) -> dict[str, str]:
-    """A placeholder for what answers the question of a run, as ``next_command`` takes them; a decision has a reason."""
-    reason = {"--reason": "'FILL_reason'"} if "gate" in (run.question or {}) else {}
-    return {"--answer": "'FILL_answer'", **reason}
+def _in_json(spec: Arg | Field, value: Any) -> Any:
+    """A value as a report in JSON has it."""
+    if value is not None:
+        return value
+    return [f"FILL_{spec.name}"] if spec.type == "list" else f"FILL_{spec.name}"
 
 
-def _flagged(words: Mapping[str, str], *flags: str) -> str:
-    return "".join(f" {flag} {words[flag]}" for flag in flags if flag in words)
+def _in_shell(spec: Arg | Field, value: Any) -> str:
+    """A value as a word for the shell."""
+    if value is None:
+        return placeholder(spec)
+    return quote(value if isinstance(value, str) else compact_json.readable(value))
+
+
+def to_fill_in(workflow: Workflow, run: Run, step: StepDef) -> dict[str, Any]:
+    """What leaving the step requires, each as None, as ``next_command`` takes it."""
+    specs: list[Arg | Field] = [*workflow.step_params(step.id)]
+    specs += [spec for spec in step.requires if isinstance(spec, Field)]
+    names = [spec.name for spec in specs if spec.required]
+    names += [FIXES] if _answers_findings(workflow, run, step) and FIXES not in names else []
+    return dict.fromkeys([*names, "--outcome"] if reports_outcome(step) else names)
+
+
+def to_answer(run: Run) -> dict[str, Any]:
+    """What answers the question of a run, as ``next_command`` takes it; a decision has a reason."""
+    return dict.fromkeys(["--answer", "--reason"] if "gate" in (run.question or {}) else ["--answer"])
+
+
+def _flagged(values: Mapping[str, Any], *flags: str) -> str:
+    """Flags with their values as words for the shell; several for a list."""
+    words = ""
+    for flag in flags:
+        if flag in values:
+            text = "FILL_outcome" if flag == "--outcome" else f"'FILL_{flag[2:]}'"
+            given = values[flag]
+            for one in given if isinstance(given, list) else [given]:
+                words += f" {flag} {text if one is None else quote(one)}"
+    return words
 
 
 def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | None:
@@ -268,17 +298,20 @@ def required(workflow: Workflow, run: Run, step: StepDef) -> list[Requirement | 
     return [*found, *workflow.step_params(step.id)]
 
 
-def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
-    return parts.record(required(workflow, run, step), writing(workflow, step, run))
+def _record(workflow: Workflow, step: StepDef, run: Run, in_json: bool) -> Element:
+    return parts.record(required(workflow, run, step), writing(workflow, step, run, in_json))
 
 
-def writing(workflow: Workflow, step: StepDef, run: Run) -> str:
-    """How the fields that a step requires of its run are written; empty if it requires none."""
+def writing(workflow: Workflow, step: StepDef, run: Run, in_json: bool) -> str:
+    """How the fields that a step requires of its run are written; empty if there is nothing to say.
+
+    With ``in_json`` NEXT takes the report as JSON, and shows how texts and lists are written.
+    """
     types = {spec.type for spec in required(workflow, run, step) if isinstance(spec, Field)}
-    words = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
+    words = "A list is a JSON array of texts. " if types & {"list", "statements"} and not in_json else ""
     if types & {"items", "answers"}:
         words += _judged(workflow, run, types)
-    return f"{words}{TO_A_FILE}" if types else ""
+    return (words if in_json or not types else f"{words}{TO_A_FILE}").rstrip(" ")
 
 
 def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:
@@ -346,7 +379,7 @@ def look_document(workflow: Workflow, step: StepDef, command_line: CommandLine) 
         _state(workflow, run, step),
         [command_line.with_program(text) for text in _actions(run, step)],
         notices,
-        record=_record(workflow, step, run),
+        record=_record(workflow, step, run, False),
         forbidden=parts.forbidden(workflow.forbidden_in(step)),
         onward=[Element("INVOKE_AFTER", None, *_ways(workflow, step)), parts.next_element(command)],
     )

@@ -9,7 +9,7 @@ import time
 
 import click
 
-from skills.lib import paths, status_files, terminal
+from skills.lib import launching, paths, status_files, terminal
 from skills.lib.agent.kept.removal import forget
 from skills.lib.agent.watching.activity import FOLDER
 from skills.lib.commands.console import prompts
@@ -111,6 +111,7 @@ def _is_to_go(screen: Screen, count: int, dry_run: bool, yes: bool) -> bool:
 def _say_removed(screen: Screen, project: str, ids: list[str]) -> None:
     """Remove what was kept beside the ledger for these runs, and say that they are gone."""
     _remove_texts(project, ids)
+    launching.remove(project, [run_id for run_id in ids if isinstance(run_id, str) and status_files.is_id(run_id)])
     screen.say(f"{counted(len(ids), 'record')} removed.")
     if not link_to(project, os.path.join(paths.home(project), FOLDER)):
         known = [run_id for run_id in ids if isinstance(run_id, str) and status_files.is_id(run_id)]

@@ -44,6 +44,8 @@ def read(argv: Sequence[str]) -> list[Word]:
         name = flag[2:]
         if word in ("-h", "--help"):
             words.append(("help", None))
+        elif word == "-":
+            words.append(("record-file", word))
         elif not flag.startswith("--") or not name:
             words.append(("", word))
         elif equals:
@@ -90,7 +92,7 @@ def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
 
             content = record_flags.in_file(value)
             in_files.update(content)
-            files.update(dict.fromkeys(content, os.path.abspath(value)) if value != "-" else {})
+            files.update(dict.fromkeys(content, "" if value == "-" else os.path.abspath(value)))
         elif flag in _PRINTS:
             if flag == "version":
                 raise HelpRequested(f"lockstep {__version__}, protocol 1")
@@ -106,7 +108,7 @@ def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
     if "step" not in found:
         step_id(workflow, None)
     if files:
-        found["filed"] = {name: path for name, path in files.items() if name not in records}
+        found["filed"] = {name: path for name, path in files.items() if path and name not in records}
     if errata:
         found["errata"] = errata
     records = {**in_files, **records}  # a record in the command itself overrides one in a file, in any order

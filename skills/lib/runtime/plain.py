@@ -6,12 +6,11 @@ They serve in place of the ``lockstep`` command if click and rich are not instal
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 
 from skills.lib import paths, terminal
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import here
 from skills.lib.errors import PRINTED, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
@@ -87,7 +86,7 @@ def _resume(project: str, run: Run, given: argparse.Namespace) -> int:
 
 def _abandon(project: str, run: Run, given: argparse.Namespace) -> int:
     terminal.forbid_lockstep_agent("giving up a run is a person's")
-    command_line = CommandLine(sys.executable, run.script, project, lockstep_command())
+    command_line = here(run.script, project)
     with closing(Runner(command_line, terminal.actor())) as runner:
         ended = runner.abandon(run.id, given.reason)
     lines = [f"Run {one.id} is abandoned.\n" for one in ended]

@@ -19,23 +19,56 @@ if TYPE_CHECKING:
 FILE_LIMIT = 2_000_000
 # How many characters of a value a command to try repeats.
 _SHOWN = 80
+# How many characters are shown before and after a fault in JSON.
+_AROUND = 30
+
+
+# What is wrong with a text as the reader of JSON says it, and how it is put right.
+_REMEDIES = {
+    "control character": "write a line end inside a text as \\n, and a tab as \\t",
+    "delimiter": 'write a quote inside a text as \\"',
+    "property name": "write no comma before } or ], and each name in double quotes",
+    "trailing comma": "write no comma before } or ]",
+    "Expecting value": "write each text in double quotes, and no comma before } or ]",
+    "escape": "write a backslash inside a text as \\\\",
+    "Unterminated": 'close each text with ", and write a line end inside it as \\n',
+    "Extra data": "give one object, and nothing after it",
+}
+
+
+class NotJson(UsageError):
+    """A report on standard input is no JSON; ``report`` is its text."""
+
+    report = ""
 
 
 def in_file(path: str) -> dict[str, Any]:
     """The values in a file of JSON by name; standard input for "-"."""
     content = _read_file(path)
+    name = "the report on standard input" if path == "-" else f"--record-file {path}"
     try:
         found = compact_json.loads(content, strict=True)
     except ValueError as error:
-        raise UsageError(
-            f"--record-file {path}: not JSON: {error}", valid='one JSON object: {"name": value, …}'
-        ) from None
+        what = f"{name}: not JSON: {error}{_excerpt(content, error)}"
+        remedy = next((how for word, how in _REMEDIES.items() if word in str(error)), "")
+        valid = 'one JSON object: {"name": value, …}'
+        if path != "-":
+            raise UsageError(what, valid=valid, remedy=remedy) from None
+        unreadable = NotJson(what, valid=valid, remedy=remedy)
+        unreadable.report = content
+        raise unreadable from None
     if not isinstance(found, dict):
-        raise UsageError(f"--record-file {path}: not a JSON object", valid='{"name": value, …}')
-    for name, value in found.items():
-        check_text(name, f"--record-file {path}: a name")
-        check_tree(value, f"--record-file {path}: {name!r:.40}")
+        raise UsageError(f"{name}: not a JSON object", valid='{"name": value, …}')
+    for key, value in found.items():
+        check_text(key, f"{name}: a name")
+        check_tree(value, f"{name}: {key!r:.40}")
     return found
+
+
+def _excerpt(content: str, error: ValueError) -> str:
+    """What stands where an error is, if that is known."""
+    at = getattr(error, "pos", None)
+    return "" if at is None else f", at {content[max(0, at - _AROUND) : at + _AROUND]!r}"
 
 
 def _read_file(path: str) -> str:
@@ -43,6 +76,9 @@ def _read_file(path: str) -> str:
         if path == "-":
             if sys.stdin is None:
                 raise UsageError("--record-file -: standard input is closed", remedy="give the path of a JSON file")
+            if sys.stdin.isatty():
+                what = "- reads the report from standard input, and that is a terminal"
+                raise UsageError(what, remedy="give it in a here-document, as NEXT has it, or by --record-file FILE")
             raw = sys.stdin.buffer.read(FILE_LIMIT + 1)
         else:
             if not os.path.isfile(path):

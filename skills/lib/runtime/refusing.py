@@ -242,21 +242,18 @@ def _retry(project: Project, workflow: Workflow, run: Run, request: Request, ref
     if not is_asked and not any(name in words for name in (*request.records, *request.params)):
         for spec in _rejected(workflow, run, refusal, fitting):
             del fitting[spec.name]
-            words[spec.name] = document.placeholder(spec)
+            words[spec.name] = None
     # What is wrong in its file is put right there, or by the record that is to be filled in.
     filed = {name: path for name, path in request.filed.items() if fitting.get(name, ...) == request.records[name]}
-    files = [quote(path) for path in dict.fromkeys(filed.values())]
+    files = list(dict.fromkeys(filed.values()))
     fitting = {name: raw for name, raw in fitting.items() if name not in filed}
-    texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
-    if sum(map(printed, texts.values())) > GIVEN_BACK:
+    if sum(printed(quote(_text(raw))) for raw in fitting.values()) > GIVEN_BACK:
         path = "" if is_asked else _file(project, run, fitting)
         if not path:
             return document.next_command(workflow, run, command_line)
-        files.append(quote(path))
-        texts = {}
-    if files:
-        words["--record-file"] = " --record-file ".join(files)
-    return document.next_command(workflow, run, command_line, {**words, **texts})
+        files.append(path)
+        fitting = {}
+    return document.next_command(workflow, run, command_line, {**words, **fitting}, files)
 
 
 def _rejected(workflow: Workflow, run: Run, refusal: Refused, fitting: Collection[str]) -> list[Arg | Field]:
@@ -282,8 +279,8 @@ def _rejected(workflow: Workflow, run: Run, refusal: Refused, fitting: Collectio
     return [spec for spec in given if not spec.choices] or given
 
 
-def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
-    """The reported values that fit, as they were given; and a placeholder for each that does not fit or is missing."""
+def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The reported values that fit, as they were given; and the others, None for what does not fit or is missing."""
     step = workflow.step(run.step or "")
     fields: list[Arg | Field] = [spec for spec in step.requires if isinstance(spec, Field)]
     if run.reviews and FIXES in request.records and not any(spec.name == FIXES for spec in fields):
@@ -301,28 +298,28 @@ def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, A
             if entries:
                 fitting[FIXES] = entries
             elif fixes.open_findings(run):
-                words[FIXES] = document.placeholder(spec)
+                words[FIXES] = None
             continue
         # A secret is neither printed nor written.
         if inputs.fits(workflow, run, step, spec, given[spec.name]) and not values.is_secret(spec.name):
             fitting[spec.name] = given[spec.name]
         else:
-            words[spec.name] = document.placeholder(spec)
+            words[spec.name] = None
     kept = [
         f"{name}={note if is_reason(note) else 'FILL_note'}"
         for name, note in request.errata.items()
         if name in run.recorded or name in run.params
     ]
     if kept:
-        words["--erratum"] = " --erratum ".join(map(quote, kept))
+        words["--erratum"] = kept
     outcome = request.outcome or ""
     if "--outcome" in words and outcome in step.next:
         words["--outcome"] = outcome
     return fitting, {name: word for name, word in words.items() if name not in fitting}
 
 
-def _answer(run: Run, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
-    """The answer and the reason of the request, if they can be used; and the placeholder for an answer."""
+def _answer(run: Run, request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The answer and the reason of the request, if they can be used; and what is to be filled in."""
     choices = tuple((run.question or {}).get("choices", ()))
     fitting = {
         flag: text

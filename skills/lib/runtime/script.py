@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import paths, status_files
+from skills.lib import launcher, paths, status_files
 from skills.lib.blocks import document, parts
-from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
+from skills.lib.blocks.command_line import here
 from skills.lib.errors import (
     INTERRUPTED,
     PRINTED,
@@ -21,7 +21,7 @@ from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from typing import TypeVar
 
     from skills.lib.model.run import Request
@@ -117,12 +117,12 @@ def _print(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: 
     except cli.HelpRequested as requested:
         return emit(f"{requested}\n", PRINTED)
     except UsageError as error:
-        tell(error.message() + _way_back(dict(words), script))
+        tell(error.message() + _way_back(workflow, words, error, script))
         return error.exit_code
 
 
 def _print_request(workflow: Workflow, request: Request, script: str, exiting: bool) -> int:
-    command_line = CommandLine(sys.executable, script, project_at(request.project), lockstep_command())
+    command_line = here(script, project_at(request.project))
     if request.stateless:
         request = cli.resolve(workflow, request)
         if request.step in ("next", "done", "current"):
@@ -131,6 +131,12 @@ def _print_request(workflow: Workflow, request: Request, script: str, exiting: b
         return emit(document.render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
     from skills.lib.runtime.runner import Runner  # it brings SQLite, which a stateless step does without
 
+    if request.run is not None and status_files.is_id(request.run):
+        place = (command_line.python, script, command_line.project)
+        if launcher.has_other_interpreter(command_line.launcher, request.run, *place):
+            from skills.lib import launching  # the interpreter of a run seldom changes
+
+            launching.enter(command_line.launcher, request.run, place)
     runner = Runner(command_line)
     try:
         response = quietly(lambda: _response(runner, workflow, request))
@@ -189,18 +195,22 @@ def emit(text: str, code: int) -> int:
     return code
 
 
-def _way_back(flags: Mapping[str, str | None], script: str) -> str:
-    """How to see the block of the run that a wrong command names; empty if it names none."""
-    run = flags.get("run") or ""
+def _way_back(workflow: Workflow, words: Sequence[cli.Word], error: UsageError, script: str) -> str:
+    """How to see the block of the run that a wrong command names; empty if it names none.
+
+    A report that is no JSON is kept in a file, to be put right there.
+    """
+    flags = dict(words)
+    run_id = flags.get("run") or ""
     try:
         project = os.path.realpath(flags.get("project") or paths.project_root())
     except (OSError, ValueError):
         return ""
-    if not status_files.is_id(run) or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+    if not status_files.is_id(run_id) or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    words = [sys.executable, script, "--step", "current", "--run", run, "--project", project]
-    line = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
-    return f"  {line}\n  {join(words)}\n"
+    from skills.lib.runtime import way_back  # few commands are wrong
+
+    return way_back.text(workflow, words, error, here(script, project))
 
 
 def project_at(given: str | None) -> str:

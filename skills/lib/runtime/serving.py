@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from skills.lib import paths
-from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
+from skills.lib.blocks.command_line import here, join
 from skills.lib.engine import children
 from skills.lib.errors import PRINTED, EnvironmentProblem, UsageError
 from skills.lib.ledger import Ledger
@@ -34,7 +34,7 @@ def runner_for(run: Run, project: str, actor: str = "agent", path: str | None = 
             f"{path} is not loaded",
             remedy=f"if you know the skill, its own command: {own}",
         )
-    command_line = CommandLine(sys.executable, path if is_trusted else "", project, lockstep_command())
+    command_line = here(path if is_trusted else "", project)
     runner = Runner(command_line, actor)
     try:
         if run.parent and not run.spec.get("script"):

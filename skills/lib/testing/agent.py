@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
-import sys
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skills.lib import compact_json
 from skills.lib.blocks import text as plain_text
 from skills.lib.blocks import xml
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import here
 from skills.lib.engine import fixes, verdicts
 from skills.lib.engine.children import verdict_of
 from skills.lib.ledger import contents
@@ -24,6 +22,7 @@ from skills.lib.model.types import Element, Outcome
 from skills.lib.runtime import Runner, cli
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import PrintedBlock, Spec
+from skills.lib.testing.commands import argv
 from skills.lib.testing.follower import Follower, show_again
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
@@ -151,10 +150,10 @@ class Agent(Follower):
 
         Notices are left out of both: some are printed only once.
         """
-        script = shlex.split(command)[1]
+        script = argv(command)[1]
         found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
         assert found is not None, block.text
-        with closing(Runner(CommandLine(sys.executable, script, str(self.project), lockstep_command()))) as runner:
+        with closing(Runner(here(script, str(self.project)))) as runner:
             element = runner.state(self._workflow_of_script(script), found["run"]).element
         shown = [part for part in element.children if not isinstance(part, Element) or part.tag != "NOTICE"]
         element = _as_brief(Element(element.tag, element.attributes, *shown, prose=element.prose), block.text)
@@ -240,7 +239,7 @@ class Agent(Follower):
     ) -> PrintedBlock:
         """The block after the first report that is not refused for one of these codes, else after the last tried."""
         for command in commands:
-            request = cli.parse(workflow, shlex.split(command)[2:])
+            request = cli.parse(workflow, argv(command)[2:])
             self._write_artifacts(run, request, step)
             self._write_what_is_reviewed(run, request, workflow, step)
             self._change_what_findings_name(workflow, run, step)

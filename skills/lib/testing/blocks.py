@@ -5,8 +5,6 @@ Of a block an agent takes what PrintedBlock gives, and nothing else.
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -14,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from skills.lib import compact_json
 from skills.lib.blocks import xml
+from skills.lib.testing.commands import filled as filled
+from skills.lib.testing.commands import placeholders as placeholders
+from skills.lib.testing.commands import text_of, with_more
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SCHEMA = Path(xml.__file__).with_name("lockstep.rng")
 LIMIT = 1_000_000  # bytes; a block of a workflow stays under 10,000 characters, an author's resource may be longer
-# Flags that say which run a command belongs to: a field may have such a name.
-_OF_THE_RUN = ("--step", "--run", "--turn", "--project")
-_PLACEHOLDER = re.compile(r"'?FILL_(?P<name>\w+)'?")
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Spec:
 
     def argument(self, value: Any) -> list[str]:
         """The words that report ``value`` on a command line."""
-        text = _text(value)
+        text = text_of(value)
         return [self.flag, text] if self.flag else ["--record", f"{self.name}={text}"]
 
 
@@ -168,10 +165,7 @@ class PrintedBlock:
 
     def command(self, values: Mapping[str, Any]) -> str:
         """The NEXT command with these values filled in; those without a placeholder are added as reports."""
-        command, there = filled(self.next, values), placeholders(self.next)
-        given = [spec for spec in self.specs if values.get(spec.name) is not None and spec.name not in there]
-        more = [word for spec in given for word in spec.argument(values[spec.name])]
-        return f"{command} {shlex.join(more)}" if more else command
+        return reported(self.next, self.specs, values)
 
     def words(self, path: str) -> str:
         """The text of the element at that path; empty if there is none."""
@@ -185,48 +179,12 @@ class PrintedBlock:
         }
 
 
-def filled(command: str, values: Mapping[str, Any]) -> str:
-    """The printed command with these values, quoted for the shell, in place of its placeholders.
-
-    Text stands as it is and anything else as JSON; a placeholder without a value stays. A value that a refusal
-    gave back is replaced in its place.
-    """
-
-    def fill(found: re.Match[str]) -> str:
-        value = values.get(found["name"])
-        return found[0] if value is None else shlex.quote(_text(value))
-
-    given = {name: value for name, value in values.items() if value is not None and name not in placeholders(command)}
-    command = _PLACEHOLDER.sub(fill, command)
-    return _replaced(command, given) if given else command
-
-
-def _replaced(command: str, values: Mapping[str, Any]) -> str:
-    """The command with these values in place of those that it reports already, by argument or by a record file."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return command
-    found, more = False, []
-    for at, word in enumerate(words[1:], 1):
-        flag, name = words[at - 1], word.partition("=")[0]
-        if flag == "--record" and name in values:
-            words[at], found = f"{name}={_text(values[name])}", True
-        elif flag[:2] == "--" and flag not in _OF_THE_RUN and flag[2:].replace("-", "_") in values:
-            words[at], found = _text(values[flag[2:].replace("-", "_")]), True
-        elif flag == "--record-file":
-            filed = compact_json.loads(Path(word).read_text(encoding="utf-8")) if Path(word).is_file() else {}
-            more += [part for name in filed if name in values for part in ("--record", f"{name}={_text(values[name])}")]
-    return shlex.join([*words, *more]) if found or more else command
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else compact_json.readable(value)
-
-
-def placeholders(command: str) -> list[str]:
-    """The names of the placeholders that are to be filled in."""
-    return [found["name"] for found in _PLACEHOLDER.finditer(command)]
+def reported(command: str, specs: Sequence[Spec], values: Mapping[str, Any]) -> str:
+    """A printed command with these values filled in; those of ``specs`` without a placeholder are added as reports."""
+    there = placeholders(command)
+    given = [spec for spec in specs if values.get(spec.name) is not None and spec.name not in there]
+    more = {spec.name: values[spec.name] for spec in given}
+    return with_more(filled(command, values), more, [word for spec in given for word in spec.argument(more[spec.name])])
 
 
 def _spec(element: etree._Element) -> Spec:

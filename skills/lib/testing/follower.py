@@ -23,7 +23,8 @@ from skills.lib.ledger import Ledger
 from skills.lib.runtime import Runner, cli, loading, main
 from skills.lib.runtime import script as script_call
 from skills.lib.terminal import PERSON
-from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.blocks import PrintedBlock
+from skills.lib.testing.commands import argv, called, filled
 from skills.lib.testing.memory import Memory
 
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ class InProcess:
         self.leaves = leaves
 
     def __call__(self, command: str) -> PrintedBlock:
-        _, script, *arguments = shlex.split(command)
-        return self.serve(script, arguments)
+        (_, script, *arguments), text = called(command)
+        return self.serve(script, arguments, text)
 
-    def serve(self, script: str, arguments: list[str]) -> PrintedBlock:
-        """Run a step script with these arguments."""
+    def serve(self, script: str, arguments: list[str], text: str = "") -> PrintedBlock:
+        """Run a step script with these arguments, and this text on standard input."""
+        before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
         output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         errors = io.StringIO()
         script = os.path.realpath(script)
@@ -88,6 +90,8 @@ class InProcess:
             except LockstepError as error:
                 sys.stderr.write(error.message())
                 code = error.exit_code
+            finally:
+                sys.stdin = before
         output.flush()
         return PrintedBlock(code, output.buffer.getvalue().decode(), errors.getvalue())
 
@@ -105,7 +109,7 @@ class AsPerson:
         self.workflow = workflow
 
     def __call__(self, command: str) -> PrintedBlock:
-        _, script, *arguments = shlex.split(command)
+        _, script, *arguments = argv(command)
         workflow = self.workflow(script)
         request = cli.parse(workflow, arguments)
         with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), PERSON)) as runner:
@@ -190,7 +194,7 @@ class Follower:
         found = self.state(run)
         if found.parent and not found.spec.get("script"):
             return task_workflow(found.workflow, found.spec)
-        return self._workflow_of_script(shlex.split(command)[1])
+        return self._workflow_of_script(argv(command)[1])
 
     def _workflow_of_script(self, script: str) -> Workflow:
         return (self.call if isinstance(self.call, InProcess) else InProcess()).workflow(script)
@@ -198,7 +202,7 @@ class Follower:
 
 def show_again(block: PrintedBlock) -> str:
     """The command that prints the block again: its NEXT with the present step and without a turn."""
-    words = shlex.split(block.next)
+    words = argv(block.next)
     words[words.index("--step") + 1] = "current"
     at = words.index("--turn")
     project = words.index("--project")

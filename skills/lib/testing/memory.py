@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from skills.lib import compact_json
 from skills.lib.model.texts import present
 from skills.lib.runtime import cli
+from skills.lib.testing.commands import argv
 
 if TYPE_CHECKING:
     from skills.lib.testing.blocks import PrintedBlock
@@ -43,7 +43,7 @@ class Memory:
 def _reported(command: str, block: PrintedBlock) -> dict[str, str]:
     """What a command reports of the step that a block shows, as a later block shows it."""
     given: dict[str, object] = {}
-    for flag, value in cli.read(shlex.split(command)[2:]):
+    for flag, value in cli.read(argv(command)[2:]):
         if flag == "record":
             name, _, text = (value or "").partition("=")
             given[name] = text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine import answers, engine
@@ -15,6 +14,7 @@ from skills.lib.model.rules import Rules
 from skills.lib.model.types import Dispatch, Outcome
 from skills.lib.runtime import cli
 from skills.lib.testing import given, samples
+from skills.lib.testing.commands import argv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -115,7 +115,7 @@ class Steering:
 
     def _outcome_of(self, run: Run, command: str, leg: Leg | None, children: Sequence[Run]) -> str:
         """What the command leads to; empty if that is the leg."""
-        arguments = shlex.split(command)[2:]
+        arguments = argv(command)[2:]
         step = self._workflow.step(run.step or "")
         if leg is not None and leg.how == "limit":
             # Looked at as if the limit were far away, to see that it is the limit that ends the loop.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from skills.lib import compact_json, paths
-from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
+from skills.lib.blocks.command_line import here, join
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.hosts import skills
@@ -137,7 +136,7 @@ def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> 
 
 def plain_runner(run: Run, project: str, actor: str) -> Runner:
     """The runner that serves a run, even if its skill cannot be loaded."""
-    return Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), actor)
+    return Runner(here(run.script, project), actor)
 
 
 def _script_by_name(run: Run, project: str) -> str:

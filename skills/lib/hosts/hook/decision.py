@@ -20,6 +20,7 @@ from skills.lib.hosts.hook.shell_commands import (
     is_own,
     is_python,
     is_shipped,
+    launched,
     lifeline,
     script_named,
     scripts_of,
@@ -102,7 +103,7 @@ def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) ->
     The agent follows the run that the call names from now on; if nothing shows that its skill ran on this machine, only
     if the call is allowed.
     """
-    if sets_variables(event.command, event.folder):
+    if sets_variables(event.line, event.folder):
         raise Denied(_denials().VARIABLES)
     own, damage = None, None
     try:
@@ -251,8 +252,9 @@ def _protected(followed: Followed, event: Event) -> str:
 
 def _is_own(event: Event, runs: Sequence[Followed]) -> bool:
     """True if a call is one simple command of the script of one of these runs, by a Python that is known."""
-    own = [one for one in runs if is_own(event.words, one["script"], event.folder)]
-    return bool(own) and is_python(event.words[0], event.folder, lambda: _pythons(own))
+    words = event.step_words or event.words
+    own = [one for one in runs if is_own(words, one["script"], event.folder)]
+    return bool(own) and is_python(words[0], event.folder, lambda: _pythons(own))
 
 
 def _pythons(runs: Sequence[Followed]) -> list[str]:
@@ -302,13 +304,16 @@ def _note_abandon(event: Event, name: str, session: dict[str, Any]) -> None:
 
 
 def _named(event: Event, session: dict[str, Any] | None) -> Followed | None:
-    """The run that a call names, by ``--run`` of a command of its skill or ``run`` of a tool of ours.
+    """The run that a call names: behind the launcher, by ``--run`` of a command of its skill, or ``run`` of our tools.
 
     It is signed if a skill that this user ran wrote its status file, or if the skill is Lockstep's. A sub-agent's run
     has no status file before its first command, and its parent's has one.
     """
+    short = _short(event)
     if tools.is_ours(event.tool):
         run, project = text_of(event.given, "run"), text_of(event.given, "project")
+    elif short:
+        run, project = short[short.index("--run") + 1], short[short.index("--project") + 1]
     else:
         run = value_of("--run", event.command) if "--run" in event.command else ""
         project = value_of("--project", event.command) if run else ""
@@ -323,8 +328,9 @@ def _named_by(event: Event, run: str, project: str, session: dict[str, Any] | No
     status = status_files.read_nearest(project, run)
     if status is None:
         return None
-    given = str(status["script"])
-    script = given if tools.is_ours(event.tool) else script_named(event.command, given, event.folder)
+    given, short = str(status["script"]), _short(event)
+    script = short[1] if short else script_named(event.command, given, event.folder)
+    script = given if tools.is_ours(event.tool) else script
     if not script:
         return None
     followed: Followed = {"run": run, "project": project, "script": script}
@@ -336,6 +342,11 @@ def _named_by(event: Event, run: str, project: str, session: dict[str, Any] | No
     if (called == told or is_beside) and (is_shipped(called) or _is_signed(followed, status)):
         followed["signed"] = True
     return followed
+
+
+def _short(event: Event) -> list[str]:
+    """The words of the long command for a call of the launcher, also for one that is only a part of a line."""
+    return event.step_words or launched(event.command)
 
 
 def _project(event: Event, given: str) -> str:

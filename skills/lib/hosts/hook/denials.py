@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
+from skills.lib.blocks.command_line import here, join, lockstep_command
 from skills.lib.hosts.hook import sessions, tools
 from skills.lib.hosts.hook.event import LONGEST, printable
 from skills.lib.hosts.hook.shell_calls import LIFELINES
@@ -111,7 +109,7 @@ def _onward(held: Status) -> str:
 
 def _command(held: Status) -> str:
     """The command that goes on; if it is very long or not known, the one that prints the block with it."""
-    return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else lockstep("resume", held)
+    return str(held["next"]).rstrip("\n") if 0 < len(held["next"]) <= LONGEST // 2 else lockstep("resume", held)
 
 
 def _way_out(held: Status) -> str:
@@ -163,7 +161,7 @@ def _block(status: Status) -> str:
     from skills.lib.runtime import Runner, loading, script
 
     path = status["script"]
-    runner = Runner(CommandLine(sys.executable, path, status["project"], lockstep_command()))
+    runner = Runner(here(path, status["project"]))
     try:
         response = runner.state(loading.workflow_of_script(path), status["run"])
         return script.render_response(response, runner)

@@ -76,6 +76,7 @@ class Event:
         "targets",
         "command",
         "_words",
+        "_step",
         "again",
         "waits",
         "between",
@@ -102,6 +103,7 @@ class Event:
         self.targets = [] if meant.isdisjoint(("edit", "write")) else tools.targets(self.tool, self.given)
         self.command = ""
         self._words: list[str] | None = None if "shell" in meant else []
+        self._step: list[str] | None = None
         if not meant or "shell" in meant:
             from skills.lib.hosts.hook.shell_calls import command_of
 
@@ -140,6 +142,26 @@ class Event:
 
             self._words = words_of(self.given)
         return self._words
+
+    @property
+    def step_words(self) -> list[str]:
+        """The words of the long command that a call of the launcher stands for; empty for any other call.
+
+        The call is one simple command, with a here-document at most, and nothing behind that.
+        """
+        if self._step is None:
+            self._step = []
+            is_shell = "shell" in self.meant and self.tool != tools.POWERSHELL_TOOL
+            if is_shell and "/step" in self.command:
+                from skills.lib.short_commands import long_words, split  # few calls are of the launcher
+
+                self._step = long_words(self.words or split(self.command)[0])
+        return self._step
+
+    @property
+    def line(self) -> str:
+        """The command line of a shell tool without the report that it gives to the launcher."""
+        return self.command.partition("\n")[0] if self.step_words else self.command
 
     @property
     def folder(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
@@ -88,12 +87,12 @@ def may_load(followed: Followed, script: str) -> bool:
 def _written(run: Run, followed: Followed, ledger: Ledger) -> Status:
     """The status of a run as its next block would write it. It is written if the skill's code may be run."""
     from skills.lib.blocks import document
-    from skills.lib.blocks.command_line import CommandLine, lockstep_command
+    from skills.lib.blocks.command_line import here
     from skills.lib.engine import children
     from skills.lib.runtime import layered, loading
 
     project = followed["project"]
-    command_line = CommandLine(sys.executable, run.script, project, lockstep_command())
+    command_line = here(run.script, project)
     if run.parent and not run.spec.get("script"):
         workflow = children.task_workflow(run.workflow, run.spec)
     elif not may_load(followed, run.script):

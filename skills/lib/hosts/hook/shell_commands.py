@@ -94,13 +94,34 @@ def lifeline(words: Sequence[str]) -> Sequence[str]:
 
 
 def sets_variables(command: str, folder: str) -> bool:
-    """True if a line that runs a skill's script sets a variable that takes it elsewhere: LOCKSTEP_HOME, PYTHONPATH."""
+    """True if a line that runs a skill's script, or the launcher, sets a variable that takes it elsewhere.
+
+    LOCKSTEP_HOME is one, PYTHONPATH another.
+    """
     commands = _commands(command) if any(name in command for name in STEERING) else []
     if not any(word.startswith(STEERING) and "=" in word for words in commands for word in words):
         return False
     scripts = [word for words in commands if "--step" in words for word in words if "\0" not in word]
     places = [folder, *(os.path.join(folder, words[1]) for words in commands if words[0] == "cd" and len(words) > 1)]
+    if any(word.endswith("/step") and _is_launcher(word) for words in commands for word in words):
+        return True
     return any("\0" not in place and is_entry(os.path.join(place, word)) for place in places for word in scripts)
+
+
+def _is_launcher(word: str) -> bool:
+    from skills.lib.short_commands import is_launcher  # few lines name one
+
+    return is_launcher(word)
+
+
+def launched(command: str) -> list[str]:
+    """The words of the long command for a call of the launcher somewhere in a command line; empty if there is none."""
+    if "/step" not in command:
+        return []
+    from skills.lib.short_commands import is_launcher, long_words
+
+    calls = [words[at:] for words in _commands(command) for at, word in enumerate(words) if is_launcher(word)]
+    return next((found for found in map(long_words, calls) if found), [])
 
 
 def script_named(command: str, script: str, folder: str) -> str:

@@ -1,0 +1,60 @@
+"""What a wrong command is told besides: how its run goes on, and where a report is kept that is no JSON."""
+
+from __future__ import annotations
+
+from skills.lib import paths
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.model.requirements import Field
+from skills.lib.model.run import Run
+from skills.lib.model.values import is_secret
+from skills.lib.runtime import offload, record_flags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.blocks.command_line import CommandLine
+    from skills.lib.errors import UsageError
+    from skills.lib.model.steps import Workflow
+    from skills.lib.runtime.cli import Word
+
+# Flags that the command has anyway, and words that are none.
+_NAMED = ("", "step", "run", "turn", "project")
+
+
+def text(workflow: Workflow, words: Sequence[Word], error: UsageError, command_line: CommandLine) -> str:
+    """The command that prints the present block of the run that the words name, and what was kept of a report."""
+    flags = dict(words)
+    turn = flags.get("turn") or "0"
+    run = Run(
+        id=flags["run"] or "",
+        workflow=workflow.name,
+        script=command_line.script,
+        project=command_line.project,
+        turn=int(turn) if turn.isascii() and turn.isdigit() else 0,
+    )
+    kept = _kept(workflow, run, error)
+    line = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
+    found = f"  {line}\n  {command_line.step('current', run, turn=False)}\n"
+    if not kept:
+        return found
+    others = [word for word in words if word[0] not in _NAMED and word != ("record-file", "-")]
+    more = [part for flag, value in others for part in (f"--{flag}", *([] if value is None else [value]))]
+    again = command_line.step("next", run, *more, "--record-file", kept)
+    return f"  What was reported is kept in a file. Put it right there, then run:\n  {again}\n{found}"
+
+
+def _kept(workflow: Workflow, run: Run, error: UsageError) -> str:
+    """The path of the file with a report from standard input that is no JSON; empty if there is none.
+
+    A workflow with a field for a secret has none: what is in the report cannot be told.
+    """
+    if not isinstance(error, record_flags.NotJson) or not error.report.strip():
+        return ""
+    fields = [spec for step in workflow.steps for spec in step.requires if isinstance(spec, Field)]
+    if any(is_secret(field.name) for field in fields):
+        return ""
+    try:
+        return offload.write(paths.home(run.project), run, f"refused-{run.turn}.json", error.report)
+    except EnvironmentProblem:
+        return ""
