@@ -129,5 +129,29 @@ def test_help_on_fields_is_told_once(skill: Skill) -> None:
 
 def test_an_agent_that_lost_all_reads_the_first_line(walker: Agent) -> None:
     block = at_three(walker)
-    walker.memory.forget()
+    walker.memory.forget(block.run)
     assert walker.run_command(block.words("BRIEF/command")).context == {"one.said": LONG, "two.found": f"- {OTHER}"}
+
+
+SENDS = (
+    'StepDef("send", "Send", "Send them.", {Outcome.OK: "read"}, '
+    'Dispatch(AgentRole.EXPLORE, tasks=["Look here.", "Look there."])), '
+    'StepDef("read", "Read", "Read.", {Outcome.OK: None}, needs=[%s])'
+)
+
+
+@pytest.mark.parametrize("needs, tells", [('"send.results"', False), ("", True)])
+def test_the_end_of_a_sub_agent_tells_no_result_that_its_orchestrator_reads_next(
+    skill: Skill, needs: str, tells: bool
+) -> None:
+    walker = skill(SENDS % needs)
+    begun = walker.open()
+    for child in begun.children:
+        task = walker.run_command(child.command)
+        assert (task.left_out, task.root.find("BRIEF")) == ([], None)
+        last = walker.follow(task, result=LONG)
+        assert (LONG in last.text) is tells
+        again = walker.show(child.id)
+        assert again.result == {"task.result": LONG}
+    read = walker.run_command(last.next)
+    assert (LONG in read.text) is not tells

@@ -82,6 +82,17 @@ def shortened(
     return Element(element.tag, element.attributes, first, *kept, prose=element.prose)
 
 
+def without_result(element: Element, command: str) -> Element:
+    """The end of a sub-agent's run without its RESULT, which ``command`` prints, unless that is short."""
+    kept = [one for one in _elements(element) if one.tag != "RESULT"]
+    results = [str(value.children[0]) for one in _elements(element) if one.tag == "RESULT" for value in _elements(one)]
+    if sum(map(len, results)) < WORTH_IT:
+        return element
+    words = "RESULT is left out: the sub-agent reported it, and the orchestrator's next block has it. All of it: "
+    first = Element("BRIEF", None, words, Element("command", None, command))
+    return Element(element.tag, element.attributes, first, *kept)
+
+
 def _seen(workflow: Workflow, before: Run, is_offloaded: Callable[[str, str], bool]) -> set[Shown]:
     """What the reader of a run's block knows of CONTEXT, but for what a file holds."""
     step = workflow.step(before.step or "")

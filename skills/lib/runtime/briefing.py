@@ -6,6 +6,7 @@ import os
 
 from skills.lib import paths
 from skills.lib.blocks import brief
+from skills.lib.errors import LockstepError
 from skills.lib.model.texts import WORTH_A_FILE
 from skills.lib.runtime.project import Response
 
@@ -18,15 +19,35 @@ if TYPE_CHECKING:
 def shortened(project: Project, response: Response, before: Run, request: Request) -> Response:
     """The response to a report on the run ``before`` without what the reader of its block has, if it may be brief."""
     after, workflow = response.run, response.workflow
-    if after is None or workflow is None or after.ended or not brief.may_be(before, after):
+    if after is None or workflow is None:
+        return response
+    command = project.command_line.step("current", after, turn=False)
+    if after.ended:
+        element = brief.without_result(response.element, command) if _is_told(project, after) else response.element
+        return Response(element, response.exit_code, after, workflow)
+    if not brief.may_be(before, after):
         return response
 
     def is_offloaded(key: str, text: str) -> bool:
         return len(text) > WORTH_A_FILE and _has_file(project, before, key)
 
-    command = project.command_line.step("current", after, turn=False)
     element = brief.shortened(response.element, workflow, before, after, request, is_offloaded, command)
     return Response(element, response.exit_code, after, workflow)
+
+
+def _is_told(project: Project, run: Run) -> bool:
+    """True if the next block of a sub-agent's orchestrator says what the sub-agent's run came to."""
+    parent = project.ledger.run(run.parent) if run.parent else None
+    if parent is None or parent.ended or run.id not in parent.children:
+        return False
+    if "checkpoint" in run.spec:
+        return True
+    try:
+        steps = {step["id"]: step for step in project.ledger.definition(parent.fingerprint)["steps"]}
+        targets = [steps[target] for target in steps[str(parent.step)]["next"].values() if target]
+    except (LockstepError, LookupError, TypeError, AttributeError):
+        return False  # the ledger is anybody's, and the end is printed anyway
+    return any(need.startswith(f"{parent.step}.") for step in targets for need in step.get("needs", ()))
 
 
 def _has_file(project: Project, run: Run, key: str) -> bool:

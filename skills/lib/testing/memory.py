@@ -35,9 +35,9 @@ class Memory:
         self._last[block.run] = block
         return block
 
-    def forget(self) -> None:
-        """Lose everything, as an agent does whose context is compacted."""
-        self._last.clear()
+    def forget(self, run: str) -> None:
+        """Lose what was printed of a run, as an agent does whose context is compacted."""
+        self._last.pop(run, None)
 
 
 def _reported(command: str, block: PrintedBlock) -> dict[str, str]:
