@@ -50,8 +50,7 @@ def graphs(draw: st.DrawFn) -> Workflow:
     return Workflow("drawn", *steps, params=[Arg("given", help="what is given")], output=output)
 
 
-def value(draw: Callable[[Any], Any], kind: str) -> Any:
-    text = draw(TEXTS)
+def value(text: str, kind: str) -> Any:
     return {"text": text, "list": [text, "x"], "json": {"a": text, "b": [1, text]}}[kind]
 
 
@@ -65,12 +64,14 @@ def test_a_reader_of_brief_blocks_knows_what_full_ones_show(
     (project / ".lockstep").mkdir(parents=True)
     script = str(tmp_path / "drawn.py")
     agent = Forgetting(script, project, call=InProcess({script: workflow}))
-    block = agent.open(given=data.draw(TEXTS))
+    # The reader of plain text knows no excerpts.
+    texts = TEXTS if workflow.output == "xml" else TEXTS.filter(lambda text: len(text) < 1_000)
+    block = agent.open(given=data.draw(texts))
     for turn in range(1, 9):
         if block.kind != "step":
             break
         values = {
-            spec.name: f"{turn} {value(data.draw, 'text')}" if spec.type == "text" else value(data.draw, spec.type)
+            spec.name: value(f"{turn} {data.draw(texts)}", spec.type)
             for spec in block.specs
             if spec.required or data.draw(st.booleans())
         }
@@ -78,7 +79,8 @@ def test_a_reader_of_brief_blocks_knows_what_full_ones_show(
             values["outcome"] = data.draw(st.sampled_from(sorted(block.outcomes)))
         command = block.command(values)
         if known := [name for name in block.context if "." in name and data.draw(st.integers(0, 4)) == 0]:
-            command += f" --erratum {shlex.quote(f'{known[0]}=wrong since {turn}')}"
+            head, mark, fields = command.partition(" <<")
+            command = f"{head} --erratum {shlex.quote(f'{known[0]}=wrong since {turn}')}{mark}{fields}"
         block = agent.run_command(command)
         assert block.exit_code == 0, block.text + block.errors
         if data.draw(st.integers(0, 4)) == 0:
