@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skills.lib.engine import answers
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import filled
+from skills.lib.testing.blocks import reported
 from skills.lib.testing.follower import show_again
 
 if TYPE_CHECKING:
@@ -116,10 +115,8 @@ def _leave(agent: Agent, lazy: Lazy, block: PrintedBlock) -> PrintedBlock:
         where = filled_path(path, {**values, "plan": "plan"})
         if not (agent.project / where).exists():
             agent.write(where, lazy.files.get(where, "x\n"))
-    command = filled(block.next, {**values, "outcome": next(iter(block.outcomes), "")})
-    for spec in block.specs:
-        if not spec.required and values[spec.name] is not None:
-            command += " " + shlex.join(spec.argument(values[spec.name]))
+    more = [spec for spec in block.specs if not spec.required]
+    command = reported(block.next, more, {**values, "outcome": next(iter(block.outcomes), "")})
     return agent.run_command(command)
 
 
