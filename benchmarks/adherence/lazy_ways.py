@@ -207,11 +207,8 @@ AGREED = {
 }
 SEEN_FROM = {
     **AGREED,
-    "locate.places": ["README.md | x"],
     "trace.findings": SEEN,
-    "precedents.patterns": SEEN,
-    "report.findings": SEEN,
-    "report.patterns": SEEN,
+    "trace.patterns": SEEN,
 }
 PLANNED = {**SEEN_FROM, "milestones.code": ["M-001"], "write.files": ["code.py"]}
 PAPERS = {**SEEN_FROM, "milestones.documentation": ["M-001"]}
@@ -468,7 +465,7 @@ ATTEMPTS: dict[str, Lazy] = {
         {**WHOLE, "audit.compared": ["README.md:3 | x | code.py:1"]},
     ),
     "planner: x in every field": Lazy(
-        "planner/scripts/planner.py", End("refused", "discover", "no such file"), params=ASKED
+        "planner/scripts/planner.py", End("refused", "discover", "it does not begin with path:line"), params=ASKED
     ),
     "planner: every explorer lost, and x for an agreement": Lazy(
         "planner/scripts/planner.py",

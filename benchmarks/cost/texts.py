@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.cost.joined import JOINED
+from benchmarks.cost.renamed import FORMER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +80,17 @@ class Texts:
         if isinstance(found, list):
             found = found[min(visit, len(found)) - 1]
         assert isinstance(found, dict)
-        return found
+        return {**self._former(workflow, target, step, visit), **found}
+
+    def _former(self, workflow: str, target: str, step: str, visit: int) -> dict[str, Any]:
+        """What steps that are no more said of the fields of this one."""
+        said = {}
+        for name, former in FORMER.get(f"{workflow}.{step}", {}).items():
+            old_step, _, old_name = former.partition(".")
+            given = self.step(workflow, target, old_step, visit)
+            if (old_name or name) in given:
+                said[name] = given[old_name or name]
+        return said
 
     def points(self, workflow: str, target: str) -> list[Point]:
         """What a reviewer states, in the order of its steps."""

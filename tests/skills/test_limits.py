@@ -178,12 +178,6 @@ HELD: dict[Stated, Held] = {
     Stated("leon-writing-style/leon_writing_style, check", "eight entries"): Bound(
         "leon-writing-style", "check.checks", 8, 8
     ),
-    Stated("planner/executor, implement (task)", "one word"): SUBJECT,
-    Stated("planner/explore, locate", "two or three likeliest"): ADVICE,
-    Stated("planner/explore, locate", "at most fifteen"): Bound("planner-explore", "locate.places", 1, 15),
-    Stated("planner/explore, trace", "at most fifteen"): Bound("planner-explore", "trace.findings", 1, 15),
-    Stated("planner/explore, precedents", "at most eight"): Bound("planner-explore", "precedents.patterns", 1, 8),
-    Stated("planner/explore, limits", "up to ten"): Bound("planner-explore", "limits.constraints", None, 10),
     Stated("planner/planner, approaches", "two or three ways"): Bound("planner", "approaches.approaches", 2, 3),
     Stated("planner/planner, approaches", "two or three entries"): Bound("planner", "approaches.approaches", 2, 3),
     Stated("planner/planner, milestones", "at least two reasons"): ADVICE,

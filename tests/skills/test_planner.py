@@ -53,16 +53,11 @@ IDS = {"code": ["M-001"], "documentation": ["M-002"]}
 PLACE = "src/greet.py:1 | greet() takes a name | the request lands here"
 
 EXPLORER: dict[str, dict[str, Any]] = {
-    "locate": {"places": ["src/greet.py | the one function"], "absent": "none"},
-    "trace": {"findings": [PLACE]},
-    "precedents": {"patterns": [PLACE]},
-    "limits": {"constraints": [], "corrections": "none", "unsure": []},
-    "report": {
-        "summary": "greet() in src/greet.py puts a name behind a word; one test holds it.",
-        "findings": [PLACE],
-        "patterns": [PLACE],
+    "trace": {"findings": [PLACE], "patterns": [PLACE]},
+    "limits": {
         "constraints": [],
         "unsure": [],
+        "summary": "greet() in src/greet.py puts a name behind a word; one test holds it.",
     },
 }
 DEVELOPER: dict[str, dict[str, Any]] = {
@@ -775,23 +770,25 @@ def test_an_explorer_s_places_are_opened(agent: Agent, entry: str, why: str) -> 
 
 
 @pytest.mark.parametrize(
-    "entries, why",
+    "fallen, standing",
     [
-        (["src/greet.py | the one function"], ""),
-        (["src/greet.py:1 | the one function", "README.md | names it"], ""),
-        (["x"], "no such file"),
-        (["src/ | code"], "no such file"),
-        (["src/greet.py"], "write path | why it may matter"),
-        (["src/greet.py | "], "no part is empty"),
-        (["src/greet.py | so"] * 2, "is given twice"),
-        ([".git/config | so"], "it lies in .git"),
+        (["src/greet.py:1 | it takes two"], ["src/greet.py:2 | so | x"]),
+        (["`src/greet.py:2` | it is not so"], ["src/greet.py:1 | so | x"]),
+        (["README.md:1 | it is gone"], ["src/greet.py:1 | so | x", "src/greet.py:2 | so | x"]),
+        ([], ["src/greet.py:1 | so | x", "src/greet.py:2 | so | x"]),
     ],
 )
-def test_the_files_that_an_explorer_is_to_look_at_are_there(agent: Agent, entries: list[str], why: str) -> None:
-    agent.write(".git/config", "[core]\n")
-    code, told = checked("explore_check.py", agent.project, "files", json.dumps(entries))
-    assert code == bool(why)
-    assert why in told
+def test_what_fell_is_left_out_of_an_explorer_s_report(agent: Agent, fallen: list[str], standing: list[str]) -> None:
+    lists = ["src/greet.py:1 | so | x", "src/greet.py:2 | so | x"], fallen, ["README.md:1 | so | x"]
+    code, told = checked("explore_check.py", agent.project, "standing", *map(json.dumps, lists))
+    assert (code, json.loads(told)) == (0, standing)
+
+
+@pytest.mark.parametrize("fallen", ["src/gone.py:1 | it is not so", "src/greet.py:1 |", "nothing fell"])
+def test_what_fell_is_a_finding_and_says_what_holds_instead(agent: Agent, fallen: str) -> None:
+    lists: list[list[str]] = [["src/greet.py:1 | so | x"], [fallen], []]
+    code, told = checked("explore_check.py", agent.project, "standing", *map(json.dumps, lists))
+    assert (code, "write the path:line of a finding or pattern | what holds instead" in told) == (1, True)
 
 
 @pytest.mark.parametrize(

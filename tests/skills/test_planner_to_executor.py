@@ -50,10 +50,9 @@ plan-docs-gate -ok-> done
 """
 CARRIED_OUT = """
 waves -ok-> approve
-approve -ok-> reconcile
-reconcile -ok-> implement
-implement -iterate-> implement
-implement -ok-> implementation-code-review
+approve -ok-> apply
+apply -ok-> retrospective
+retrospective -iterate-> implementation-code-review
 implementation-code-review -ok-> implementation-code-gate
 implementation-code-gate -fail-> implement
 implement -ok-> implementation-code-review
@@ -200,9 +199,13 @@ def test_the_executor_neither_begins_unapproved_nor_ends_red(story: Story) -> No
     assert "AssertionError: 180 != 18" in red.why
     assert "2 commands, 1 failed" in red.why
     [last] = [event for event in story.agent.events(story.carried_out) if event.kind == "finished"]
-    approved, proof = last.detail["evidence"]
+    approved, proof, differs = last.detail["evidence"]
     assert approved["output"].endswith(', as it was when the run began"\n')
     assert (proof["what"].split()[:3], proof["exit"]) == (["executor_proof.py", PLAN, "green"], 0)
+    assert [entry.rpartition(" | ")[0] for entry in json.loads(differs["output"])] == [
+        "README.md | M-003",
+        "tests/test_prices.py | M-001",
+    ]
     state = story.agent.state(story.carried_out).state
     assert state["waves"]["approval"].endswith(f", approved by run {story.planned} of planner")
     assert (state["approve"]["answer"], state["approve"]["answered_by"]) == ("approve", "person")
@@ -319,8 +322,8 @@ def test_the_page_of_the_planning_shows_its_way_its_evidence_and_its_findings(st
 def test_the_page_of_the_carrying_out_shows_its_way_and_what_was_refused(story: Story, tmp_path: Path) -> None:
     root = page(story, story.carried_out, tmp_path)
     assert WAY.findall(" ".join(drawn(root, "taken"))) == [
-        *("ok (2)", "ok (3)", "ok (4)", "iterate (5)", "ok (6, 9)", "ok (7, 10)", "fail (8)", "ok (11)"),
-        *("ok (12, 15)", "ok (13, 16)", "fail (14)", "ok (17)", "ok (18)"),
+        *("ok (2)", "ok (3)", "ok (4)", "ok (17)", "iterate (5)", "ok (8)", "ok (6, 9)", "fail (7)", "ok (10)"),
+        *("ok (11, 14)", "ok (12, 15)", "ok (16)", "fail (13)"),
     ]
     found = findings(root, "implementation-code")
     assert [row for row in found if row[1] == "FAIL"] == [
@@ -330,11 +333,9 @@ def test_the_page_of_the_carrying_out_shows_its_way_and_what_was_refused(story: 
     assert ["S1", "FAIL", "PASS", MENDED] in findings(root, "implementation-docs")
     [refused] = root.xpath("//div[@class='event refused']")
     assert "AssertionError: 180 != 18" in told(refused)
-    [(approval, _), (what, result)] = proofs(root, "10 retrospective")
+    [(approval, _), (what, result), *_] = proofs(root, "11 retrospective")
     assert approval.startswith(f"executor_approval.py {PLAN}")
     assert (what.split()[:3], result[:14]) == (["executor_proof.py", PLAN, "green"], "holds, exit 0 ")
     assert result.endswith('"2 commands, 0 failed"]')
-    sent = root.xpath("//main/details[@class='stay'][starts-with(summary/strong, '4 implement')]//ul[li/a]/li")
-    assert [told(line).partition(" ")[2][:22] for line in sent] == [
-        *("developer · M-001", "developer · M-002", "developer · M-001 | S1"),
-    ]
+    sent = root.xpath("//main/details[@class='stay'][starts-with(summary/strong, '5 implement')]//ul[li/a]/li")
+    assert [told(line).partition(" ")[2][:22] for line in sent] == ["developer · M-001 | S1"]

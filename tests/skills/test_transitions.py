@@ -45,6 +45,16 @@ def ledger_in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WALKS = {script: every_walk(loading.workflow_of_script(str(script))) for script in SCRIPTS}
+# The walks of the executor that nothing but an edit between two of its steps leads along: what was put in as approved
+# goes from apply to the end. tests/skills/test_executor.py makes these edits, and takes their routes.
+EDITED = {"planner-executor": "apply -ok-> retrospective"}
+
+
+def is_edited(script: Path, walk: Walk) -> bool:
+    """True if a walk goes on from where the executor's plan was put in as approved, other than to the end."""
+    legs = [str(leg) for leg in walk.legs]
+    after = EDITED.get(name_of(script), "")
+    return after in legs and len(legs) > legs.index(after) + 2
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +72,12 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], SharedB
 @pytest.mark.req("W-03", "W-18")
 @pytest.mark.parametrize(
     "script, walk",
-    [pytest.param(script, walk, id=f"{name_of(script)}: {walk}") for script, walks in WALKS.items() for walk in walks],
+    [
+        pytest.param(script, walk, id=f"{name_of(script)}: {walk}")
+        for script, walks in WALKS.items()
+        for walk in walks
+        if not is_edited(script, walk)
+    ],
 )
 def test_every_route_of_the_graph_is_taken(
     script: Path, walk: Walk, shared: Callable[[Path], SharedBeginnings]

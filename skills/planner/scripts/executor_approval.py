@@ -107,7 +107,7 @@ def main(arguments: list[str]) -> int:
         return 1
     this = f"plan.{number}.json, content {content_id(plan)}"
     if len(arguments) == 3:
-        return _held(folder, this, arguments[2])
+        return _held(folder, number, plan, arguments[2])
     try:
         found = approvals(folder, os.getcwd())
     except LedgerError as error:
@@ -125,14 +125,23 @@ def main(arguments: list[str]) -> int:
     return 1
 
 
-def _held(folder: str, this: str, approved: str) -> int:
+def _held(folder: str, number: int, plan: dict[str, Any], approved: str) -> int:
+    why = change_since(folder, number, plan, approved)
+    print(why or json.dumps(f"plan.{number}.json, content {content_id(plan)}, as it was when the run began"))
+    return 1 if why else 0
+
+
+def change_since(folder: str, number: int, plan: dict[str, Any], approved: str) -> str:
+    """How the plan differs from what this script printed when a run began, and what to do; empty if it does not."""
     was = _CONTENT.match(approved)
-    if was and was[0].partition(", ")[2] == this.partition(", ")[2]:
-        print(json.dumps(f"{this}, as it was when the run began"))
-        return 0
-    print(f"the plan in {folder} was changed since this run began: it is {this}, and was {was[0] if was else approved}")
-    print("bring it back with plan_data.py save, or carry the new one out by a run of its own")
-    return 1
+    content = content_id(plan)
+    if was and was[0].endswith(f" {content}"):
+        return ""
+    this = f"plan.{number}.json, content {content}"
+    return (
+        f"the plan in {folder} was changed since this run began: it is {this}, and was {was[0] if was else approved}\n"
+        "bring it back with plan_data.py save, or carry the new one out by a run of its own"
+    )
 
 
 def _missing(folder: str, found: list[Approval], forged: list[Approval], number: int) -> str:

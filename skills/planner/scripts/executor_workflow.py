@@ -19,6 +19,8 @@ PROMPTS = read_prompts(__file__)
 
 # What a sub-agent is handed of each finding, and how many; a result is kept for the end in as much.
 HANDED, SHORT = 12, 400
+# The way of a plan with one milestone and one review.
+QUICK = "quick"
 # As many sub-agents as a plan has milestones at most.
 MOST = 40
 # A milestone that this many developers were lost over is left to the review.
@@ -41,6 +43,20 @@ WAVES: list[Requirement] = [
         records="work",
     ),
 ]
+APPLY: list[Requirement] = [
+    Command(
+        ["executor_tree.py", "apply", "{plan}", "{waves.approval}"],
+        7200,
+        help="puts the approved changes into the tree, and runs the plan's commands",
+        records="tree",
+    ),
+]
+DIFFERS = Command(
+    ["executor_tree.py", "differs", "{plan}", "{apply.outside}"],
+    120,
+    help="what in the tree is not as it was approved",
+    records="differs",
+)
 RETROSPECTIVE: list[Requirement] = [
     Field("ends", choices=("green", "red"), help="red where something is to be fixed in the work: it goes back"),
     Field(
@@ -66,35 +82,94 @@ RETROSPECTIVE: list[Requirement] = [
         help="each change of the plan is in the tree or among the departures, and its commands end with 0",
         records="proof",
     ),
+    DIFFERS,
 ]
 
 
 def planned(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """The user is asked before the first wave, unless the run was begun with a reason to go without their approval."""
     work = ctx.step_state["work"]
-    kept = {
-        "waves": work["waves"],
-        "files": work["files"],
-        "promises": work["promises"],
-        "documents": work["documents"],
-        "described": work["described"],
-    }
+    names = ("waves", "files", "promises", "documents", "described")
+    kept = {"way": work.get("way", "full"), **{name: work[name] for name in names}}
     return (Outcome.SKIP if ctx.workflow_params["unapproved"] else Outcome.OK), kept
 
 
-def proved(ctx: StepContext) -> Outcome:
-    """What is red goes back to the developers."""
-    return Outcome.FAIL if ctx.step_state["ends"] == "red" else Outcome.OK
+def applied(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Developers get what could not be put in, and what is red; the end comes next if there is nothing to judge."""
+    tree = ctx.step_state["tree"]
+    kept = {name: tree[name] for name in ("moved", "red", "outside")}
+    return (Outcome.FAIL if tree["moved"] or tree["red"] else Outcome.OK), kept
+
+
+def proved(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """What is red goes back to the developers, and what differs from the plan and was not judged to a review."""
+    if ctx.step_state["ends"] == "red":
+        return Outcome.FAIL, {}
+    differs = ctx.step_state["differs"]
+    if _unjudged(ctx, differs):
+        return Outcome.ITERATE, {"sent": differs}
+    return Outcome.OK, {}
+
+
+def _unjudged(ctx: StepContext, differs: Sequence[str]) -> list[str]:
+    """What differs from the plan and no review has seen as it is; what a review covers is held by its verdict."""
+    code, documents = ("implementation-code" in ctx.reviews, "implementation-docs" in ctx.reviews)
+    waves = ctx.run_state["waves"]
+    held = {*(waves["files"] if code or documents else ()), *(waves["documents"] if documents else ())}
+    seen = {*ctx.step_state.get("sent", ())}
+    if code or documents:
+        seen |= {*ctx.run_state.get("implement", {}).get("differs", ())}
+    return [entry for entry in differs if entry not in seen and _parts(entry)[0] not in held]
+
+
+def _parts(entry: str) -> list[str]:
+    """The path, milestone and digest of a file that differs."""
+    return entry.rsplit(" | ", 2)
+
+
+def _differs(ctx: StepContext) -> list[str]:
+    """What differs from the plan, as was seen after the last work on code, and at the end."""
+    states = (
+        ctx.run_state.get("implement", {}).get("differs", ()),
+        ctx.run_state.get("retrospective", {}).get("sent", ()),
+    )
+    return list(dict.fromkeys(entry for entries in states for entry in entries))
 
 
 def to_review(ctx: StepContext) -> list[str]:
-    """The code as one target of the review; none in a plan that changes documents alone."""
-    return ["code"] if ctx.run_state["waves"]["waves"]["code"] else []
+    """The work as one target of the review, if it differs from the plan.
+
+    What differs in documents alone is for the review of documents, which a quick plan does not have.
+    """
+    waves, review = ctx.run_state["waves"], ctx.reviews.get("implementation-code")
+    if review and (not review.get("passed") or review.get("changed")):
+        return ["code"]
+    others = () if waves["way"] == QUICK else waves["documents"]
+    if any(_parts(entry)[0] not in others for entry in _differs(ctx)):
+        return ["code"]
+    return []
+
+
+def to_promise(ctx: StepContext) -> list[str]:
+    """The promises of the milestones whose files differ from the plan; all of them if other files do, or none."""
+    waves = ctx.run_state["waves"]
+    promises = [*waves["promises"], *(waves["described"] if waves["way"] == QUICK else ())]
+    names = {_parts(entry)[1] for entry in _differs(ctx)}
+    mine = [text for text in promises if text.partition(".")[0] in names]
+    return promises if "outside" in names or not mine else mine
 
 
 def to_reconcile(ctx: StepContext) -> list[str]:
-    """Every code milestone, or none where the check was declined."""
-    return _names(ctx.run_state["waves"]["waves"]["code"]) if ctx.workflow_params["reconciliation_check"] else []
+    """Every code milestone whose files were changed since the plan was made, or none where the check was declined."""
+    return _names(_moved(ctx)) if ctx.workflow_params["reconciliation_check"] else []
+
+
+def _moved(ctx: StepContext) -> list[list[str]]:
+    """The milestones for developers that could not be put in, wave by wave; in a quick plan also those of documents."""
+    waves, moved = ctx.run_state["waves"], ctx.run_state["apply"]["moved"]
+    kinds = ("code", "documentation") if waves["way"] == QUICK else ("code",)
+    left = [[name for name in wave if name in moved] for kind in kinds for wave in waves["waves"][kind]]
+    return [wave for wave in left if wave]
 
 
 def reconciled(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -110,20 +185,17 @@ def reconciled(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 def to_implement(ctx: StepContext) -> list[str]:
     """The milestones of the first wave that is not done, or after a failed review those that findings name.
 
-    Where all is there already, one developer confirms it, or fixes what was red at the end. None in a plan that changes
-    documents alone.
+    Where no milestone is left, one developer fixes what is red, if anything is.
     """
     found = _open_findings(ctx.reviews.get("implementation-code"))
     if found:
         return _to_fix(found, ctx.run_state["waves"]["waves"]["code"])
-    if not ctx.run_state["waves"]["waves"]["code"]:
-        return []
     seen = ctx.run_state.get("reconcile", {})
     partly = {name for name, status in seen.get("standing", {}).items() if status == "PARTIAL"}
     wave = next(iter(_left(ctx, ctx.step_state.get("done", []), ctx.step_state.get("lost", []))), [])
     told = [f"{name} | in part there, missing: {seen['missing'][name]}" if name in partly else name for name in wave]
-    red = _red(ctx.run_state.get("retrospective", {}))
-    return told or ([f"all findings | {red}"] if red else ["confirm"])
+    red = (_red(ctx) or _red_at_first(ctx)) if ctx.run_state["waves"]["waves"]["code"] else ""
+    return told or ([f"all findings | {red}"] if red else [])
 
 
 def implemented(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -140,22 +212,41 @@ def implemented(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def to_document(ctx: StepContext) -> list[str]:
-    """One writer for all documents, after a failed review with the findings to fix.
+    """One writer, with what is due: findings, milestones of documents, and what differs from the plan.
 
-    In a plan that changes documents alone, it is they that made something red.
+    None if nothing is due, and in a quick plan, whose one review judges its documents too.
     """
     found = _open_findings(ctx.reviews.get("implementation-docs"))
     if found:
         return [_handed("all", found)]
-    red = _red(ctx.run_state.get("retrospective", {}))
-    return [f"all | {red}" if red and not ctx.run_state["waves"]["waves"]["code"] else "all"]
+    waves = ctx.run_state["waves"]
+    moved = [name for name in _names(waves["waves"]["documentation"]) if name in ctx.run_state["apply"]["moved"]]
+    files = [_parts(entry)[0] for entry in _differs(ctx)]
+    due = [f"bring in {', '.join(moved)}"] * bool(moved)
+    due += [f"not as approved: {', '.join(files)[:MOST_RED]}"] * bool(files)
+    due += [_red(ctx)] * bool(_red(ctx) and not waves["waves"]["code"])
+    return [f"all | {'; '.join(due)}"] if due and waves["way"] != QUICK else []
 
 
-def _red(ended: Mapping[str, Any]) -> str:
-    """What was red at the end, as a developer is told of it; empty if nothing was."""
+def to_read(ctx: StepContext) -> list[str]:
+    """The documents as one target of their review, if a writer was at work, or a verdict on them is open or fell."""
+    review = ctx.reviews.get("implementation-docs")
+    is_open = review is not None and (not review.get("passed") or bool(review.get("changed")))
+    return ["documents"] if is_open or ctx.run_state["document"].get("results") else []
+
+
+def _red(ctx: StepContext) -> str:
+    """What is red at the end, as who is to fix it is told of it; empty if nothing is."""
+    ended = ctx.run_state.get("retrospective", {})
     if ended.get("ends") != "red":
         return ""
     return " ".join(f"{ended['summary']} {'; '.join(ended['proof'])}".split())[:MOST_RED]
+
+
+def _red_at_first(ctx: StepContext) -> str:
+    """What was red once the plan was put in, until somebody has worked on it."""
+    begun = ctx.run_state.get("implement", {}).get("log") or "implementation-code" in ctx.reviews
+    return "" if begun else str(ctx.run_state["apply"]["red"])
 
 
 def _names(waves: Sequence[Sequence[str]]) -> list[str]:
@@ -167,7 +258,7 @@ def _left(ctx: StepContext, done: Sequence[str], lost: Sequence[str]) -> list[li
     standing = ctx.run_state.get("reconcile", {}).get("standing", {})
     satisfied = [name for name, status in standing.items() if status == "SATISFIED"]
     settled = {*done, *satisfied, *[name for name in lost if lost.count(name) >= LOST_AT_MOST]}
-    left = [[name for name in wave if name not in settled] for wave in ctx.run_state["waves"]["waves"]["code"]]
+    left = [[name for name in wave if name not in settled] for wave in _moved(ctx)]
     return [wave for wave in left if wave]
 
 
@@ -233,13 +324,15 @@ CODE = loop(
     "document",
     skipped="document",
     targets=to_review,
-    checks=[Check("promise", "MUST", "holds", "waves.promises")],
+    checks=[Check("promise", "MUST", "holds", to_promise)],
     covers=["{waves.files}", PLAN],
 )
 DOCS = loop(
     "implementation-docs",
     "document",
     "retrospective",
+    skipped="retrospective",
+    targets=to_read,
     checks=[Check("promise", "MUST", "holds", "waves.described")],
     covers=["{waves.files}", "{waves.documents}", PLAN, "**/*.{md,rst,adoc}"],
 )
@@ -250,7 +343,7 @@ WORKFLOW = Workflow(
         "waves",
         "Plan the waves",
         PROMPTS["waves"],
-        {Outcome.OK: "approve", Outcome.SKIP: "reconcile"},
+        {Outcome.OK: "approve", Outcome.SKIP: "apply"},
         planned,
         needs=["plan"],
         requires=WAVES,
@@ -264,7 +357,7 @@ WORKFLOW = Workflow(
         "approve",
         "Have the user approve it",
         PROMPTS["approve"],
-        {Outcome.OK: "reconcile", Outcome.FAIL: None},
+        {Outcome.OK: "apply", Outcome.FAIL: None},
         person(
             "Shall the plan in {plan} be carried out? It is {waves.approval}; plan.md in that folder can be read. "
             "approve begins with the first wave, decline ends this run and changes nothing.",
@@ -273,6 +366,20 @@ WORKFLOW = Workflow(
         ),
         needs=["plan", "waves.approval"],
         when={Outcome.OK: "the user approves it", Outcome.FAIL: "the user does not"},
+    ),
+    StepDef(
+        "apply",
+        "Put in what was approved",
+        PROMPTS["apply"],
+        {Outcome.OK: "retrospective", Outcome.FAIL: "reconcile"},
+        applied,
+        needs=["plan"],
+        requires=APPLY,
+        forbidden=PROMPTS["apply (forbidden)"].splitlines(),
+        when={
+            Outcome.OK: "the tree is as approved, and the plan's commands ended with 0",
+            Outcome.FAIL: "files of the plan were changed since it was made, or a command is red",
+        },
     ),
     StepDef(
         "reconcile",
@@ -287,11 +394,11 @@ WORKFLOW = Workflow(
             cap=MOST,
             then=reconciled,
         ),
-        needs=["plan", "waves.waves"],
+        needs=["plan", "apply.moved"],
         forbidden=REVIEWING,
         when={
             Outcome.OK: "each code milestone is judged SATISFIED, PARTIAL or NOT, or its reviewer is accounted for",
-            Outcome.SKIP: "the check was declined, or there is no code to write",
+            Outcome.SKIP: "the check was declined, or no code milestone is left",
         },
     ),
     StepDef(
@@ -310,43 +417,56 @@ WORKFLOW = Workflow(
             cap=MOST,
             then=implemented,
         ),
-        needs=["plan", "waves.waves", "reconcile.standing", "implement.done"],
+        requires=[DIFFERS],
+        needs=["plan", "apply.moved", "reconcile.standing", "implement.done"],
         forbidden=PROMPTS["implement (forbidden)"].splitlines(),
         when={
             Outcome.OK: "the last wave is implemented, or the findings are fixed",
             Outcome.ITERATE: "a milestone is left: its wave comes next",
-            Outcome.SKIP: "the plan changes documents alone: there is no code to write or to review",
+            Outcome.SKIP: "no code is to be written or fixed",
         },
-        allow={"loop-without-bound": "each entry finishes milestones of the plan, or loses a developer, at most twice"},
+        allow={
+            "read-on-some-paths:reconcile.standing": "what was put in as approved is not reconciled",
+            "loop-without-bound": "each entry finishes milestones of the plan, or loses a developer, at most twice",
+        },
     ),
     *CODE,
     StepDef(
         "document",
         "Have the work documented",
         PROMPTS["document"],
-        {Outcome.OK: DOCS[0].id},
+        {Outcome.OK: DOCS[0].id, Outcome.SKIP: DOCS[0].id},
         Dispatch(
             AgentRole.TECHNICAL_WRITER,
             script="tw/post_implementation.py",
             targets=to_document,
             params={"plan": "{plan}", "assignment": "{target}"},
         ),
-        needs=["plan", "waves.waves"],
+        needs=["plan"],
         forbidden=PROMPTS["document (forbidden)"].splitlines(),
+        when={
+            Outcome.OK: "the writer is done, or accounted for",
+            Outcome.SKIP: "the documents are as approved, and so is the code that they tell of",
+        },
     ),
     *DOCS,
     StepDef(
         "retrospective",
         "Prove it, and look back",
         PROMPTS["retrospective"],
-        {Outcome.OK: None, Outcome.FAIL: "implement"},
+        {Outcome.OK: None, Outcome.FAIL: "implement", Outcome.ITERATE: CODE[0].id},
         proved,
-        needs=["plan", "unapproved", "waves.waves", "reconcile.standing", "implement.log", "document.results"],
+        needs=["plan", "unapproved", "implement.differs", "implement.log", "document.results"],
         requires=RETROSPECTIVE,
         forbidden=PROMPTS["retrospective (forbidden)"].splitlines(),
         max_iterations=BACK_AT_MOST,
+        allow={
+            f"read-on-some-paths:{name}": "nobody worked on what was put in as approved"
+            for name in ("implement.differs", "implement.log", "document.results")
+        },
         when={
-            Outcome.OK: "all is green",
+            Outcome.OK: "all is green, and what differs from the plan was judged",
+            Outcome.ITERATE: "a file is not as it was approved, and nobody has judged that",
             Outcome.FAIL: "something is red that developers are to fix: it is reviewed again after that",
         },
     ),

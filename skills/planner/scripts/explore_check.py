@@ -1,7 +1,8 @@
 """Checks that each entry of an explorer's lists begins with a place that can be opened, and that no part is empty.
 
-Called in the project's root with any number of JSON arrays of texts, after the word ``files`` if their entries are
-"path | why". Prints each fault and ends with 1 if there is one.
+Called in the project's root with any number of JSON arrays of texts. Prints each fault and ends with 1 if there is one.
+Called as ``standing ENTRIES FALLEN OTHERS``, it prints the entries whose place none of FALLEN begins with; each of
+FALLEN begins with the place of one of ENTRIES or OTHERS.
 """
 
 from __future__ import annotations
@@ -22,26 +23,39 @@ from plandata import places  # type: ignore[import-not-found]
 import skills.lib.checks as checks
 
 SHOWN = 10
-FILES = "files"
-FORMS = {True: "path | why it may matter", False: "path:line | what is so | what it means, or a second place"}
+STANDING = "standing"
+FORM = "path:line | what is so | what it means, or a second place"
 _PLACE = re.compile(r"\s*`?(?P<path>[^\s`|:][^`|:]*?):(?P<first>\d+)(?:-(?P<last>\d+))?`?(?=[\s|,;]|$)")
-_FILE = re.compile(r"\s*`?(?P<path>[^\s`|:][^`|:]*?)(?::(?P<first>\d+)(?:-(?P<last>\d+))?)?`?\s*(?=\||$)")
 
 
-def faults(entries: list[str], root: str, of_files: bool = False) -> list[str]:
+def faults(entries: list[str], root: str) -> list[str]:
     """Each entry that does not begin with a place, lacks a part or is given twice, and why, as one sentence."""
     found = []
     for number, entry in enumerate(entries, 1):
-        why = _fault(entry, root, of_files)
+        why = _fault(entry, root)
         if why:
             found.append(f"entry {number}, {entry[:60]!r}: {why}")
-    return found or checks.row_faults(entries, FORMS[of_files])
+    return found or checks.row_faults(entries, FORM)
 
 
-def _fault(entry: str, root: str, of_files: bool) -> str:
-    place = (_FILE if of_files else _PLACE).match(entry)
+def standing(entries: list[str], fallen: list[str], others: list[str]) -> list[str]:
+    """The entries that have not fallen. Raises ValueError for one of ``fallen`` that is no entry, or says no more."""
+    known = {_place(entry) for entry in (*entries, *others)}
+    for entry in fallen:
+        if _place(entry) not in known or not entry.partition("|")[2].strip():
+            raise ValueError(f"{entry[:60]!r}: write the path:line of a finding or pattern | what holds instead")
+    gone = {_place(entry) for entry in fallen}
+    return [entry for entry in entries if _place(entry) not in gone]
+
+
+def _place(entry: str) -> str:
+    return entry.partition("|")[0].strip().strip("`")
+
+
+def _fault(entry: str, root: str) -> str:
+    place = _PLACE.match(entry)
     if not place:
-        return f"it does not begin with {'a path' if of_files else 'path:line'}"
+        return "it does not begin with path:line"
     file = places.file_under(root, place["path"])
     if not file:
         return "outside the project; paths are relative to its root"
@@ -51,20 +65,23 @@ def _fault(entry: str, root: str, of_files: bool) -> str:
     count = places.line_count(file)
     if count is None:
         return "no such file; paths are relative to the project's root"
-    first = int(place["first"] or 1)
+    first = int(place["first"])
     last = int(place["last"] or first)
-    return "" if 1 <= first <= last <= count or not place["first"] else f"the file has {count} lines"
+    return "" if 1 <= first <= last <= count else f"the file has {count} lines"
 
 
 def main(arguments: list[str]) -> int:
-    """Print the faults of the lists; 0 if there are none."""
-    of_files = arguments[:1] == [FILES]
-    lists = arguments[of_files:]
-    if not lists:
-        print("usage: explore_check.py [files] JSON...")
+    """Print the faults of the lists, or what stands; 0 if there are no faults."""
+    if not arguments or (arguments[0] == STANDING and len(arguments) != 4):
+        print("usage: explore_check.py JSON... | explore_check.py standing ENTRIES FALLEN OTHERS")
         return 2
     try:
-        found = [fault for text in lists for fault in faults(json.loads(text), os.getcwd(), of_files)]
+        if arguments[0] == STANDING:
+            # A field that was left out stands as its name in braces.
+            lists = [json.loads(text) if text.startswith("[") else [] for text in arguments[1:]]
+            print(json.dumps(standing(*lists), ensure_ascii=False))
+            return 0
+        found = [fault for text in arguments for fault in faults(json.loads(text), os.getcwd())]
     except (OSError, ValueError) as error:
         found = [f"a list cannot be checked: {error}"]
     return checks.report(found, SHOWN)

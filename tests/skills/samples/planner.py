@@ -111,7 +111,6 @@ VALUES: dict[str, Any] = {
     ],
     "assumptions.assumptions": ["Q1 | blanks are a name | assumed | if not: strip() in greet()"],
     "assumptions.recommendation": "A1, since callers send an empty name today.",
-    "locate.places": ["src/greet.py | the one function"],
     **{
         f"{step}.statements": [f"plan | it is so, looked at by its {step}"]
         for step in (*("read", "milestones", "structure", "documents", "probe", "gather", "style"),)
@@ -121,6 +120,7 @@ VALUES: dict[str, Any] = {
     "findings": PLACES,
     "patterns": PLACES[:1],
     "constraints": PLACES[1:],
+    "fallen": [],
     "files": ["src/greet.py", "tests/test_greet.py"],
 }
 BY_SCRIPT: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""What the scripted agent reports for the executor and its sub-agents: plans of two waves, of one, and of none."""
+"""What the scripted agent reports for the executor and its sub-agents, with plans for each of its ways."""
 
 from __future__ import annotations
 
@@ -18,13 +18,19 @@ from tests.skills.follower import SKILLS
 if TYPE_CHECKING:
     from pathlib import Path
 
-TWO, ONE, NONE = "plans/two", "plans/one", "plans/none"
+# One wave and two of which the files have moved on, one milestone that is there, documents alone, one whose command is
+# red until the end, and one whose command changes one of its files.
+PLANS = ALONE, TWO, ONE, NONE, RED, DRIFT = [
+    f"plans/{name}" for name in ("alone", "two", "one", "none", "red", "drift")
+]
 
 
-def milestone(name: str, path: str, kind: str, after: list[str]) -> dict[str, Any]:
-    """A milestone that makes one file of one line."""
+def milestone(name: str, path: str, kind: str, after: list[str], known: bool = True) -> dict[str, Any]:
+    """A milestone that makes one file of one line, or whose file was changed by nobody knows what."""
     intent = {"id": name.replace("M", "I"), "file": path, "behaviour": "It holds one line.", "decisions": []}
     diff = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+one = 1\n"
+    if not known:
+        diff = f"--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-one = 0\n+one = 1\n"
     return {
         "id": name,
         "title": f"There is {path}",
@@ -39,8 +45,9 @@ def milestone(name: str, path: str, kind: str, after: list[str]) -> dict[str, An
     }
 
 
-def plan(*milestones: dict[str, Any]) -> str:
-    """A whole plan of these milestones, as a saved version holds it."""
+def plan(*milestones: dict[str, Any], test: str = "") -> str:
+    """A whole plan of these milestones, as a saved version holds it; ``test`` is Python that its one command runs."""
+    command = [sys.executable, "-c", test] if test else [sys.executable, "-m", "compileall", "-q", "src"]
     whole = {
         "schema": 1,
         "title": "Files of one line",
@@ -48,7 +55,7 @@ def plan(*milestones: dict[str, Any]) -> str:
         "context": {"summary": "There are none so far.", "files": [], "patterns": []},
         "testing": {
             "strategy": "Reading them.",
-            "commands": {"test": [[sys.executable, "-m", "compileall", "-q", "src"]], "lint": None, "types": None},
+            "commands": {"test": [command], "lint": None, "types": None},
         },
         "decisions": [],
         "rejected": [],
@@ -60,14 +67,36 @@ def plan(*milestones: dict[str, Any]) -> str:
     return json.dumps(whole)
 
 
+def moved(*milestones: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same milestones, whose files the plan knows no more."""
+    return [milestone(one["id"], one["files"][0], one["kind"], one["depends_on"], known=False) for one in milestones]
+
+
 FIRST, SECOND = milestone("M-001", "src/one.py", "code", []), milestone("M-002", "src/two.py", "code", ["M-001"])
 PAPER = milestone("M-003", "docs/one.md", "documentation", [])
 
+# Red until the run has passed the review of documents.
+AT_THE_END = """
+from pathlib import Path
+passed = b'"from":"implementation-docs-review"'
+exit(not any(passed in path.read_bytes() for path in Path('.lockstep').glob('runs.db*')))
+"""
+
+# Changes a file of the plan once that is put in.
+AFTERWARDS = """
+from pathlib import Path
+if any(b'"from":"apply"' in path.read_bytes() for path in Path('.lockstep').glob('runs.db*')):
+    Path('src/one.py').write_text('one = 1\\n# so\\n')
+"""
+
 FILES: dict[str, str] = {
-    f"{TWO}/plan.1.json": plan(FIRST, SECOND, PAPER),
+    f"{ALONE}/plan.1.json": plan(*moved(FIRST, PAPER)),
+    f"{TWO}/plan.1.json": plan(*moved(FIRST, SECOND, PAPER)),
     f"{ONE}/plan.1.json": plan(FIRST, PAPER),
-    f"{NONE}/plan.1.json": plan(PAPER),
-    **dict.fromkeys(("src/there.py", "src/one.py", "src/two.py", "docs/there.md"), "one = 1\n"),
+    f"{NONE}/plan.1.json": plan(*moved(PAPER)),
+    f"{RED}/plan.1.json": plan(PAPER, test=AT_THE_END),
+    f"{DRIFT}/plan.1.json": plan(FIRST, test=AFTERWARDS),
+    **dict.fromkeys(("src/there.py", "src/one.py", "src/two.py", "docs/there.md", "docs/one.md"), "one = 1\n"),
 }
 VERDICTS, OTHER_VERDICTS = (
     [f"R1 | met | src/{name}.py:1 | it is read", "A1 | open | nobody tried"] for name in ("one", "two")
@@ -78,7 +107,7 @@ def prepare(project: Path) -> None:
     """Put a finished run of planner into the project's ledger for each of the plans."""
     planner = workflow_of_script(str(SKILLS / "planner" / "scripts" / "planner.py"))
     ledger = Ledger(paths.home(str(project)))
-    for at, where in enumerate((TWO, ONE, NONE)):
+    for at, where in enumerate(PLANS):
         params = {"plan": where, "request": "Make files."}
         run = Run(
             id=f"approve{at}",
@@ -101,7 +130,7 @@ PREPARE = {"executor": prepare}
 BY_SCRIPT: dict[str, dict[str, Any]] = {
     "executor": {
         # In the order in which the first report that fits is most often the right one for the plan.
-        "plan": any_of(ONE, TWO, NONE),
+        "plan": any_of(ALONE, RED, TWO, DRIFT, ONE, NONE),
         "reconciliation_check": any_of("true", "false"),
         "unapproved": any_of("there is no planner in this test", None),
         "ends": any_of("green", "red"),

@@ -16,6 +16,7 @@ from .faults import Fault, PlanError, nearest
 from .form import parse
 from .places import COPIES, RESERVED, path_fault
 from .stages import text_of
+from .tree import digest
 from .waves import in_order
 
 if TYPE_CHECKING:
@@ -165,7 +166,14 @@ def _changes(
         diff = _kept_diff(known["diff"], file.latest, after) or diffs.diff_of(path, file.latest, after)
         tree[path] = file.with_step(one["id"], diff, after) if diff else file
         if diff:
-            yield {"file": path, "diff": diff, "comments": copies.comments.get(path, known["comments"])}
+            ends = _ends(known, file.latest, after)
+            yield {"file": path, "diff": diff, **ends, "comments": copies.comments.get(path, known["comments"])}
+
+
+def _ends(known: Mapping[str, Any], before: str | None, after: str | None) -> dict[str, str]:
+    """The digests of a file before and after a change; that before it as the plan has it, if the tree is past it."""
+    old = known.get("before") if before == after else digest(before)
+    return {"before": old, "after": digest(after)} if old else {}
 
 
 def _kept_diff(diff: str, before: str | None, after: str | None) -> str:
