@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
@@ -67,7 +65,8 @@ def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     claims = []
     for line in ctx.run_state["answer"]["claims"]:
         name, claim, basis = (part.strip() for part in line.split("|", 2))
-        told = re.sub(r"\bF\d+\b", lambda match: sources.get(match[0], match[0]), basis)
+        words = [(word, word.strip(".,;:()[]")) for word in basis.split()]
+        told = " ".join(word.replace(named, sources[named]) if named in sources else word for word, named in words)
         claims.append(f"{name} | {claim} | {told} | {stands[name]}")
     return Outcome.OK, {"claims": claims, "against": ctx.run_state["reason"]["other_way"]}
 
