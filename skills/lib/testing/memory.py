@@ -12,6 +12,8 @@ from skills.lib.runtime import cli
 from skills.lib.testing.commands import argv
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from skills.lib.testing.blocks import PrintedBlock
 
 
@@ -23,7 +25,7 @@ class Memory:
 
     def of(self, command: str, block: PrintedBlock) -> PrintedBlock:
         """The block that a command printed, with the values that it leaves out; AssertionError if one is not known."""
-        if block.exit_code != 0 or not block.text.startswith("<") or block.kind not in ("step", "waiting"):
+        if not _is_step(block):
             return block
         if block.left_out:
             last = self._last.get(block.run)
@@ -35,9 +37,17 @@ class Memory:
         self._last[block.run] = block
         return block
 
+    def recall(self, blocks: Iterable[PrintedBlock]) -> None:
+        """Know these blocks, as they were remembered, and nothing else."""
+        self._last = {block.run: block for block in blocks if _is_step(block)}
+
     def forget(self, run: str) -> None:
         """Lose what was printed of a run, as an agent does whose context is compacted."""
         self._last.pop(run, None)
+
+
+def _is_step(block: PrintedBlock) -> bool:
+    return block.exit_code == 0 and block.text.startswith("<") and block.kind in ("step", "waiting")
 
 
 def _reported(command: str, block: PrintedBlock) -> dict[str, str]:

@@ -115,6 +115,7 @@ class ProjectCopies:
         shutil.rmtree(self.project, ignore_errors=True)
         shutil.copytree(copy, self.project, symlinks=True)
         agent.blocks = list(blocks)
+        agent.memory.recall(blocks)
         return block
 
 
