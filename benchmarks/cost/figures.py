@@ -21,22 +21,23 @@ BEGIN, END = "<!-- cost -->", "<!-- /cost -->"
 # What a run may cost, in characters read and typed together. A bound is lowered with what it bounds, and not raised.
 BUDGETS = {
     "code-quality": 21_000,
-    "codebase-analysis": 65_000,
-    "decision-critic": 70_000,
-    "deepthink": 280_000,
-    "doc-sync": 83_000,
-    "incoherence": 235_000,
-    "leon-writing-style": 87_000,
-    "planner": 790_000,
-    "problem-analysis": 63_000,
-    "prompt-engineer": 93_000,
-    "refactor": 141_000,
+    "codebase-analysis": 52_000,
+    "decision-critic": 35_500,
+    "deepthink": 126_000,
+    "doc-sync": 64_000,
+    "incoherence": 184_000,
+    "leon-writing-style": 58_500,
+    "planner": 430_000,
+    "planner-quick": 122_000,
+    "problem-analysis": 35_000,
+    "prompt-engineer": 45_000,
+    "refactor": 94_000,
     "safe-shell-search": 13_000,
-    "solution-design": 125_000,
+    "solution-design": 94_000,
     "task-spec-check": 10_500,
 }
 # A quick look leaves out those that take long.
-SLOW = ("planner",)
+SLOW = ("planner", "planner-quick")
 COLUMNS = (
     *("skill", "commands", "read", "of it repeated", "typed", "largest parts"),
     *("plain read", "plain typed", "times the plain way", "bound"),
@@ -45,7 +46,7 @@ COLUMNS = (
 
 def figures(options: Options) -> list[Figures]:
     """Walk each skill, or with ``quick`` those that are soon walked."""
-    skills = [name for name in texts.skills() if not (options.quick and name in SLOW)]
+    skills = [name for name in texts.walks() if not (options.quick and name in SLOW)]
     costs = []
     with options.progress("cost", len(skills)) as tick:
         for name in skills:
@@ -86,7 +87,7 @@ def readme_table(costs: Sequence[Cost]) -> str:
 def write_readme() -> None:
     """Put the table into README in place of the present one."""
     before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
-    table = readme_table([cost(name) for name in texts.skills()])
+    table = readme_table([cost(name) for name in texts.walks()])
     README.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 

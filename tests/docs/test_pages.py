@@ -18,6 +18,7 @@ PACKAGING = """.agents/plugins/marketplace.json .claude-plugin/marketplace.json 
 PAGES: list[Any] = [
     "README.md",
     "MIGRATION_STATUS.md",
+    "docs/api.md",
     pytest.param("docs/adopting.md", marks=pytest.mark.req("E-06")),
     "docs/architecture.md",
     pytest.param("docs/authoring.md", marks=pytest.mark.req("W-20")),

@@ -46,10 +46,7 @@ def test_paths_and_run_ids_are_shown_as_fixed_words_and_can_be_used(transcript: 
     )
     after = transcript.replay(before)
     assert ' run="k3f9q2mx" turn="1">' in after
-    assert (
-        '<NEXT required="true"><PYTHON> <PROJECT>/skills/one/scripts/one.py '
-        "--step done --run k3f9q2mx --turn 1 --project <PROJECT></NEXT>" in after
-    )
+    assert '<NEXT required="true"><USER>/step k3f9q2mx 1</NEXT>' in after
     assert '<done protocol="1" skill="one" run="k3f9q2mx" turn="2" status="done">' in after
     assert transcript.replay(after) == after
 

@@ -59,7 +59,7 @@ class Kept:
             "begin": f"{PYTHON} {tour.script} --step 1 --topic 'why it is slow' --project {tour.project}",
         }
         self.sound = {name: self.run(command) for name, command in self.commands.items()}
-        assert self.sound["show"].text == self.plan.text
+        assert (self.sound["show"].step, self.sound["show"].context) == (self.plan.step, self.plan.context)
         assert self.sound["move"].step == "dig"
         assert self.sound["gate"].step == "write"
         assert self.sound["begin"].code == "already-open"
