@@ -235,7 +235,7 @@ def test_what_is_to_be_judged_is_read_off_the_block(points: list[Point]) -> None
 def test_the_tables_have_a_row_for_each_skill_and_part(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(texts, "skills", lambda: ["planner", "problem-analysis"])
+    monkeypatch.setattr(texts, "walks", lambda: ["planner", "problem-analysis"])
     assert main(["cost", "--quick", "--json"]) == 0
     skills, parts, largest = json.loads(capsys.readouterr().out)["benchmarks"]["cost"]
     assert [row["skill"] for row in skills["rows"]] == ["problem-analysis"]
