@@ -26,7 +26,11 @@ REPORTS: dict[str, tuple[str, list[Any]]] = {
     "leon-writing-style": (str(leon_writing_style.WANTED["request"]), list(leon_writing_style.WALK)),
     "decision-critic": (decision_critic.DECISION, list(decision_critic.STEPS)),
 }
-RESULT = {"problem-analysis": "report", "leon-writing-style": "summary", "decision-critic": "report"}
+RESULT = {
+    "problem-analysis": ("report", problem_analysis.WRITTEN),
+    "leon-writing-style": ("summary", list(leon_writing_style.WALK)[-1]["summary"]),
+    "decision-critic": ("report", decision_critic.WRITTEN),
+}
 
 
 @pytest.mark.parametrize("skill", REPORTS)
@@ -47,7 +51,8 @@ def test_a_shipped_skill_is_followed_to_its_end(tmp_path: Path, skill: str) -> N
     ended = host.advance(host.start(skill, task))
     assert (ended.status, left) == ("done", [])
     assert len(model.calls) == len(values)
-    assert values[-1][RESULT[skill]] == ended.result[RESULT[skill]]
+    name, result = RESULT[skill]
+    assert ended.result[name] == result
 
 
 def test_a_prompt_without_faults_is_left_alone(tmp_path: Path) -> None:
