@@ -115,10 +115,8 @@ def adopted(room: Room, folder: Path) -> None:
 
 def to(block: PrintedBlock, step: str) -> str:
     """A block's NEXT command with another step in it, and nothing reported."""
-    words = shlex.split(block.next)
-    at = words.index("--step")
-    named = {name: words[words.index(name) + 1] for name in ("--run", "--turn", "--project") if name in words}
-    return shlex.join([*words[:at], "--step", step, *(word for pair in named.items() for word in pair)])
+    launcher, run, turn, *_ = shlex.split(block.next.partition("<<")[0])
+    return shlex.join([launcher, run, turn, step])
 
 
 def shown(stage: Stage, run: str) -> Part:
