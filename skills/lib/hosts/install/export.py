@@ -35,7 +35,12 @@ _RULES = tuple(
     for name in [""]
     + [f".{one}" for one in "arithmetic comparing expressions functions moments plain_values truth values".split()]
 )
-_LEFT_OUT = ("skills.lib.roles", "skills.lib.gateway_results", "skills.lib.shell_words")
+_LEFT_OUT = (
+    "skills.lib.roles",
+    "skills.lib.gateway_results",
+    "skills.lib.shell_words",
+    "skills.lib.short_commands",
+)
 # For programs that call tools; no step needs them.
 _OF_AGENTS = (
     "skills.lib.blocks.for_tools",
