@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING, NamedTuple
+from unittest import mock
 
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.adherence.skills import ROOT
@@ -185,11 +186,8 @@ def _calls(python: str, folder: str) -> dict[str, Call]:
     project, none, state = (os.path.join(folder, name) for name in ("project", "none", "state"))
     os.makedirs(os.path.join(project, ".lockstep"))
     run, onward, script = _open_run(python, project, folder)
-    os.environ["LOCKSTEP_STATE"] = state
-    try:
+    with mock.patch.dict(os.environ, LOCKSTEP_STATE=state):
         sessions.bind(name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "signed": True})
-    finally:
-        del os.environ["LOCKSTEP_STATE"]
     hook = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"]
 
     def event(session: str, tool: str, **given: str) -> bytes:

@@ -53,7 +53,8 @@ class Agent:
     def __init__(self, folder: str, console: Console) -> None:
         self.folder, self.console = folder, console
         self.commands = 0
-        self._shown = ""
+        # The step and turn that were shown last.
+        self._shown = ("", 0)
 
     def run(self, command: str) -> Block:
         """Run a command line exactly as it was printed, and show it with the block that it prints."""
@@ -100,16 +101,16 @@ class Agent:
         if kind == "step":
             root = block.root
             title = f"step {root.get('number')} of {root.get('of')}: {root.get('title')}, turn {block.turn}"
-            parts = LATER if self._shown else FIRST
+            parts = LATER if self._shown[1] else FIRST
         self._print([f"── {title} ".ljust(self.console.width, "─")], f"bold {COLOURS[kind]}")
-        if block.text == self._shown:
-            self._print(["The same block, to the letter."])
+        if kind == "step" and (str(block.root.get("id")), block.turn) == self._shown:
+            self._print(["The same step and turn again, this time with all that it needs: nothing was done twice."])
         else:
             for name, text in block.rows(parts, self.console.width - len(MARGIN) - 6):
                 self._print(_row(name, text, self.console.width))
         self.console.print()
         if kind == "step":
-            self._shown = block.text
+            self._shown = (str(block.root.get("id")), block.turn)
 
 
 def _row(name: str, text: str, width: int) -> list[str]:

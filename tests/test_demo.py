@@ -42,7 +42,7 @@ def test_the_demo_walks_to_the_end_and_shows_the_record(tmp_path: Path) -> None:
     for title in ("step 1 of 5", "step 2 of 5", "step 3 of 5", "step 4 of 5", "step 5 of 5", "done (exit 0)"):
         assert title in done.stdout
     assert "From hypothesize the graph has no way to step report." in done.stdout
-    assert "The same block, to the letter." in done.stdout
+    assert "The same step and turn again, this time with all that it needs: nothing was done twice." in done.stdout
     assert "The agent is a script with prepared answers" in done.stdout
 
     # Two minutes of reading: nothing runs over the edge, and what is in quotes stands on one line.

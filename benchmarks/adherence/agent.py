@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.adherence.baseline import DONE
-from benchmarks.adherence.block import Block, Child, Printed, with_flag, without_flag
+from benchmarks.adherence.block import Block, Child, Printed, with_flag
 from benchmarks.adherence.counts import Counts, Fault
 from benchmarks.adherence.policy import Plan, Policy, as_text
 from skills.lib.runtime import loading
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from benchmarks.adherence.skills import Skill
     from skills.lib.workflow.core import Workflow
 
-PLACEHOLDER = re.compile(r"FILL_(\w+)")
+# A field of several values has its placeholder in an array.
+PLACEHOLDER = re.compile(r'\["FILL_(?P<many>\w+)"\]|FILL_(?P<one>\w+)')
 # A run that takes more commands than this does not end.
 MOST_COMMANDS = 1_000
 
@@ -161,9 +162,14 @@ class Agent:
         path = os.path.join(self.host.project, f"record-{len(os.listdir(self.host.project))}.json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(values, file, ensure_ascii=self.rng.random() < 0.5)
-        while "--record" in argv:
-            argv = without_flag(argv, "--record")
-        return [*argv, "--record-file", path]
+        words, rest = list[str](), iter(argv)
+        for word in rest:
+            said = next(rest) if word == "--record" else ""
+            if not said:
+                words.append(word)
+            elif said.partition("=")[0] not in values:  # a parameter, which a file may not have
+                words += [word, said]
+        return [*words, "--record-file", path]
 
     def look(self, block: Block) -> Block:
         """Print the present block again, as an agent does that has lost it."""
@@ -237,7 +243,7 @@ def _fill(word: str, values: dict[str, Any]) -> str:
     """One word of a command with its placeholder replaced; what has no value yet stays."""
 
     def value_of(placeholder: re.Match[str]) -> str:
-        name = placeholder[1]
+        name = placeholder["many"] or placeholder["one"]
         return as_text(values[name]) if name in values else placeholder[0]
 
     return PLACEHOLDER.sub(value_of, word)

@@ -9,9 +9,9 @@ from lxml import etree
 
 from skills.lib.testing import commands
 
-# What comes and goes, and what a brief block leaves out.
+# What comes and goes, and what a brief block, or the end of a sub-agent, leaves out.
 PASSING = re.compile(
-    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)", re.DOTALL
+    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)", re.DOTALL
 )
 
 
@@ -56,8 +56,16 @@ class Block:
 
     @property
     def stable(self) -> str:
-        """The text without what comes and goes, and each value of CONTEXT, printed or remembered."""
-        return PASSING.sub("", self.text) + "\n".join(sorted(f"{name}: {text}" for name, text in self.context.items()))
+        """The text without what comes and goes, each value of CONTEXT, printed or remembered, and where NEXT leads."""
+        values = sorted(f"{name}: {text}" for name, text in self.context.items())
+        return "\n".join([PASSING.sub("", self.text), *values, self._onward])
+
+    @property
+    def _onward(self) -> str:
+        """What the NEXT command does, in its short form or its long one."""
+        run, turn = flag_value(self.next, "--run"), flag_value(self.next, "--turn")
+        line = " ".join(self.next)
+        return f"{run} {turn} {sorted(re.findall(r'FILL_(\w+)', line))}" if run else line
 
     @property
     def context(self) -> dict[str, str]:

@@ -177,5 +177,5 @@ def test_every_shipped_step_has_the_line_of_the_call_that_makes_it() -> None:
         checkpoint = where.partition(":")[2].removesuffix("-review").removesuffix("-gate")
         written = "\n".join(Path(file).read_text().split("\n")[line - 1 : line + 2])
         assert line != line_of_workflow, where
-        forms = (f'"{checkpoint}"', f".{checkpoint}(", f"\n  {checkpoint}:")
+        forms = (f'"{checkpoint}"', f".{checkpoint}(", f"\n  {checkpoint}:", "quick.steps(")
         assert any(form in f"\n{written}" for form in forms), where

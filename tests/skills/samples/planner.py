@@ -8,7 +8,7 @@ from typing import Any
 from skills.lib.testing.samples import any_of
 from tests.skills.samples import planner_executor_values
 
-PLAN, PAPERS = "plans/greeting", "plans/papers"
+PLAN, PAPERS, SMALL = "plans/greeting", "plans/papers", "plans/small"
 GREET = 'def greet(name):\n    return "Hello, " + name\n'
 GREET_AFTER = (
     "def greet(name):\n"
@@ -93,23 +93,32 @@ FILES = {
     f"{PLAN}/.changes/M-001/tests/test_greet.py": TEST_AFTER,
     f"{PLAN}/.changes/M-001/COMMENTS.json": '{"src/greet.py": ["greet(): whom an empty name stands for"]}',
     f"{PLAN}/.changes/M-002/README.md": README_AFTER,
+    f"{SMALL}/draft.json": json.dumps({**plan(CODE), "way": "quick"}),
+    f"{SMALL}/.changes/M-001/src/greet.py": GREET_AFTER,
+    f"{SMALL}/.changes/M-001/tests/test_greet.py": TEST_AFTER,
+    f"{SMALL}/.changes/M-001/COMMENTS.json": '{"src/greet.py": ["greet(): whom an empty name stands for"]}',
     f"{PAPERS}/draft.json": json.dumps(ONLY_MANUAL),
     f"{PAPERS}/.changes/M-002/README.md": README_AFTER,
 }
+SIZED_BY = ("area", "interface", "data", "dependency", "migration", "security", "undo")
 PLACES = [
     "src/greet.py:1 | greet() takes a name | the request lands here",
     "README.md:1-3 | no word of it | to be added",
 ]
+APPROACHES = ["A1 | or in greet() | src/greet.py | none | blanks", "A2 | refuse it | src/ | all | calls"]
 VALUES: dict[str, Any] = {
     "request": "A greeting without a name should greet all.",
-    "plan": any_of(PLAN, PAPERS),
+    "plan": any_of(PLAN, PAPERS, SMALL),
     "testing.strategy": "One test of the empty name in tests/test_greet.py; nothing else changes.",
     "testing.commands": ["test | python -m pytest -q | 1 passed"],
-    "approaches.approaches": [
-        "A1 | or in greet() | src/greet.py | none | blanks",
-        "A2 | refuse it | src/ | all | calls",
-    ],
+    "approaches.approaches": APPROACHES,
+    "quick-settle.approaches": APPROACHES,
     "assumptions.assumptions": ["Q1 | blanks are a name | assumed | if not: strip() in greet()"],
+    "quick-settle.assumptions": ["Q1 | blanks are a name | assumed | if not: strip() in greet()"],
+    "quick-settle.recommendation": "A1, since callers send an empty name today.",
+    "quick-settle.commands": ["test | python -m pytest -q | 1 passed"],
+    "quick-settle.strategy": "One test of the empty name in tests/test_greet.py; nothing else changes.",
+    "quick-settle.against": any_of([], ["interface | src/greet.py:1 | callers depend on it"]),
     "assumptions.recommendation": "A1, since callers send an empty name today.",
     **{
         f"{step}.statements": [f"plan | it is so, looked at by its {step}"]
@@ -117,6 +126,13 @@ VALUES: dict[str, Any] = {
     },
     "milestones.code": any_of(["M-001"], []),
     "milestones.documentation": ["M-002"],
+    "size.files": ["src/greet.py | the empty name", "tests/test_greet.py | its test"],
+    "size.criteria": any_of(
+        *(
+            [f"{name} | {'yes' if name == dear else 'no'} | seen in src/greet.py:1" for name in SIZED_BY]
+            for dear in ("", "interface")
+        )
+    ),
     "findings": PLACES,
     "patterns": PLACES[:1],
     "constraints": PLACES[1:],

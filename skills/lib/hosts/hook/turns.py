@@ -116,7 +116,8 @@ def remind(event: Event) -> None:
     try:  # a status file may be made up
         status = sessions.held(event.own, session, by_ledger=True)
     except LockstepError:
-        status = run_status.trusted(held, sessions.kept_of(session, held))
+        written = {name: value for name, value in held.items() if name != "has_opened"}  # what is signed
+        status = run_status.trusted(written, sessions.kept_of(session, held))
     if status is None:
         return
     followed = sessions.kept_of(session, status)

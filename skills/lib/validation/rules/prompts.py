@@ -25,7 +25,7 @@ _ENDINGS = frozenset(
 )
 # Those of the grammar (blocks/lockstep.rng) in capitals: one in small letters may as well be a name to fill in.
 TAGS = frozenset(
-    "ANSWER ASKED CONTEXT DISPATCH DO FORBIDDEN INVOKE_AFTER NEXT NOTICE NOT_DONE ORCHESTRATOR QUESTION RECORD RESULT"
+    "ANSWER ASKED BRIEF CONTEXT DISPATCH DO FORBIDDEN INVOKE_AFTER NEXT NOTICE NOT_DONE ORCHESTRATOR QUESTION RECORD RESULT"
     " SHOW STANDS STATE VALID WHY".split()
 )
 _TAG = re.compile(rf"</?(?:{'|'.join(sorted(TAGS))})\b[^<>]*>")
