@@ -65,7 +65,8 @@ class Block:
         """What the NEXT command does, in its short form or its long one."""
         run, turn = flag_value(self.next, "--run"), flag_value(self.next, "--turn")
         line = " ".join(self.next)
-        return f"{run} {turn} {sorted(re.findall(r'FILL_(\w+)', line))}" if run else line
+        fields = sorted(re.findall(r"FILL_(\w+)", line))
+        return f"{run} {turn} {fields}" if run else line
 
     @property
     def context(self) -> dict[str, str]:
