@@ -11,7 +11,8 @@ from skills.lib.testing import commands
 
 # What comes and goes, and what a brief block, or the end of a sub-agent, leaves out.
 PASSING = re.compile(
-    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)", re.DOTALL
+    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)",
+    re.DOTALL,
 )
 
 
