@@ -178,3 +178,25 @@ def test_a_long_command_is_said_to_run_still(
     told = [line for line in refused.errors.splitlines() if "still runs" in line]
     assert told[0] == "lockstep: ./suite still runs after 0 s"
     assert len(told) >= 3
+
+
+def test_a_note_of_an_ended_command_is_left_to_the_step_that_waits_for_it(tmp_path: Path) -> None:
+    """Between the end of a command and the moment at which its step reads the exit code, another run may check."""
+    waiting = subprocess.Popen(["sleep", "90"], start_new_session=True)
+    noted = processes.note(str(tmp_path), "one", waiting.pid)
+    waiting.kill()
+    waiting.wait()
+    assert processes.end(str(tmp_path), "two", orphans=True) == 0
+    assert processes.end(str(tmp_path), "one", orphans=True) == 0
+    assert processes.forget(noted)
+
+
+def test_a_note_for_which_nobody_waits_any_more_is_removed(tmp_path: Path) -> None:
+    note = (
+        "import os, subprocess; from skills.lib.ledger import processes; command = subprocess.Popen(['true']);"
+        f"print(processes.note({str(tmp_path)!r}, 'one', command.pid)); command.wait()"
+    )
+    left = subprocess.run([sys.executable, "-c", note], capture_output=True, text=True, timeout=60).stdout.strip()
+    assert Path(left).is_file()
+    assert processes.end(str(tmp_path), "two", orphans=True) == 0
+    assert not Path(left).exists()

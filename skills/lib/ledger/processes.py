@@ -53,16 +53,18 @@ def forget(path: str) -> bool:
 def end(project: str, run_id: str, orphans: bool = False) -> int:
     """End the commands of a run with all that they started; with ``orphans`` only those for which no step waits.
 
-    Returns how many were ended. Notes of processes that have ended are removed.
+    Returns how many were ended. A note is removed once its command and the step that waits for it have ended: a step
+    takes a note that is gone as the sign that others ended its command.
     """
     count = 0
     for path, about in _notes():
-        if _has_ended(about["pid"], about["is"]):
+        is_left = _has_ended(about["step"], about["step_is"]) or _identity(about["step"], alive=True) == ""
+        has_ended = _has_ended(about["pid"], about["is"])
+        if has_ended and is_left:
             files.remove(path)
-        elif os.path.basename(path).startswith(_prefix(project, run_id)):
-            is_left = _has_ended(about["step"], about["step_is"]) or _identity(about["step"], alive=True) == ""
-            if (is_left or not orphans) and _identity(about["pid"]) == about["is"]:
-                count += _kill(path, about["pid"])
+        is_of_run = os.path.basename(path).startswith(_prefix(project, run_id))
+        if is_of_run and (is_left or not orphans) and _identity(about["pid"]) == about["is"] and not has_ended:
+            count += _kill(path, about["pid"])
     return count
 
 
