@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from benchmarks.graphs import workflow_of_edges
 from benchmarks.report import Cell, Figures
 from benchmarks.timing import medians
-from skills.lib.commands.drawing import picture
-from skills.lib.commands.drawing.edges import Graph, of_workflow
-from skills.lib.commands.drawing.languages import dot, mermaid
+from skills.lib.views.drawing import picture
+from skills.lib.views.drawing.edges import Graph, of_workflow
+from skills.lib.views.drawing.languages import dot, mermaid
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -35,13 +35,14 @@ ALLOWED["layers"] = set(ALLOWED) - {"gateway", "workflow"}
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
 ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
 ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent", "layers"}
+ALLOWED["views"] = set(ALLOWED) - {"workflow", "testing"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
-    "networkx": ("validation", "commands/drawing"),
-    "lxml": ("testing", "validation", "commands/walking", "commands/drawing", "commands/tracing"),
+    "networkx": ("validation", "views/drawing"),
+    "lxml": ("testing", "validation", "commands/walking", "views/drawing", "commands/tracing"),
     "yaml": ("skillfile", "guard", "graphfile"),
     "click": ("commands",),
-    "rich": ("commands",),
+    "rich": ("commands", "views/drawing"),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
     "filelock": ("agent",),

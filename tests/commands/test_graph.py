@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.commands.drawing import edges, picture
-from skills.lib.commands.drawing.languages import dot, mermaid
+from skills.lib.views.drawing import edges, picture
+from skills.lib.views.drawing.languages import dot, mermaid
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.commands.conftest import Command, Walker

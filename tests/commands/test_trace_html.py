@@ -20,13 +20,13 @@ from lxml import html
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.commands.drawing import edges
-from skills.lib.commands.tracing import findings
 from skills.lib.commands.tracing.markup import shown
 from skills.lib.commands.tracing.page import drawn, page
 from skills.lib.ledger.history import Event
 from skills.lib.model.run import Run
 from skills.lib.runtime import Runner
+from skills.lib.views import findings
+from skills.lib.views.drawing import edges
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.commands.conftest import Command, Walker

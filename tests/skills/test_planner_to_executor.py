@@ -12,7 +12,7 @@ import pytest
 from lxml import html
 from rich.console import Console
 
-from skills.lib.commands.tracing.findings import histories, rounds
+from skills.lib.views.findings import histories, rounds
 from tests.fixtures import small_project
 from tests.fixtures.shop_story.looking import ROUNDED, run
 from tests.fixtures.shop_story.telling import Teller

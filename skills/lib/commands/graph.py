@@ -8,14 +8,14 @@ import click
 
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.drawing import edges, languages, picture
-from skills.lib.commands.drawing.svg import svg
 from skills.lib.commands.queries import runs
 from skills.lib.errors import PRINTED, RefusedError
 from skills.lib.hosts import skills
 from skills.lib.ledger.history import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import script
+from skills.lib.views.drawing import edges, languages, picture
+from skills.lib.views.drawing.svg import svg
 
 # The columns of a drawing if no terminal says how wide it is.
 _PIPED_WIDTH = 120

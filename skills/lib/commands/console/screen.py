@@ -15,7 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from skills.lib.clean_text import TIMES as TIMES
 from skills.lib.clean_text import clean as clean
+from skills.lib.clean_text import one_line as one_line
 from skills.lib.errors import EnvironmentProblem, RefusedError
 from skills.lib.model.texts import counted as counted
 
@@ -23,13 +25,7 @@ Cell = str | Text
 
 # A column of names no longer than this, in characters, is not folded on a narrow terminal; the others give way.
 _UNFOLDED = 24
-TIMES = "\N{MULTIPLICATION SIGN}"
 _ASCII = {"…": "...", "→": "->", TIMES: "x", "✓": "ok", "✗": "failed"}
-
-
-def one_line(text: object) -> str:
-    """The clean text on one line."""
-    return " ".join(clean(text).split())
 
 
 def cut_to(text: str, columns: int) -> str:

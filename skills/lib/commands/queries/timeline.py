@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json
@@ -20,19 +19,17 @@ from skills.lib.commands.queries.runs import (
     status_line,
     undone,
 )
-from skills.lib.commands.tracing import findings
 from skills.lib.engine import verdicts
 from skills.lib.ledger.history import Event
 from skills.lib.model.run import Run
+from skills.lib.views import findings
+from skills.lib.views.surroundings import surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# How many test files that were removed stand in a line.
-TESTS = 3
 # How many answers to findings are listed.
 ANSWERS = 20
-_OF_THE_SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
 
 
@@ -146,25 +143,6 @@ def _evidence(evidence: dict[str, Any]) -> str:
     return ", ".join(
         [f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}", *surroundings(evidence)]
     )
-
-
-def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
-    """Notes on a command beside its exit code: its program, changed search paths, missing test files."""
-    notes = []
-    program = str(evidence.get("program", ""))
-    # The Python of a skill's own check goes without saying, and in a line a program of the system does.
-    first = str(evidence.get("what", "")).partition(" ")[0]
-    is_own = first.endswith(".py") and os.path.basename(first) == first
-    if program and not is_own and (whole or os.path.dirname(program) not in _OF_THE_SYSTEM):
-        notes.append(f"program {one_line(program)}")
-    for name, path in (evidence.get("search_paths") or {}).items():
-        notes.append(f"another {name.upper()} than at the opening" + (f": {path or 'none'}" if whole else ""))
-    removed = evidence.get("removed_tests") or ()
-    if removed:
-        named = [one_line(path) for path in (removed if whole else removed[:TESTS])]
-        more = f" and {len(removed) - TESTS} more" if len(removed) > len(named) else ""
-        notes.append(f"without the tests {', '.join(named)}{more}")
-    return notes
 
 
 def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.queries.runs import Records, iso, left_undone, skill_of, status_line, undone
-from skills.lib.commands.tracing import findings
 from skills.lib.model.texts import shortened
+from skills.lib.views import findings
 
 if TYPE_CHECKING:
     from skills.lib.ledger.history import Event

@@ -12,15 +12,15 @@ from lxml import html
 
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
-from skills.lib.commands.drawing import edges, picture
 from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, status_line, undone
-from skills.lib.commands.tracing import findings
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.commands.tracing.visits import Visits, of_events
 from skills.lib.errors import SkillError
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened
 from skills.lib.model.types import Outcome
+from skills.lib.views import findings
+from skills.lib.views.drawing import edges, picture
 
 if TYPE_CHECKING:
     from skills.lib.ledger.history import Event

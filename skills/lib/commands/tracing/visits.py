@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from lxml import html
 
 from skills.lib.commands.queries.runs import moment, outcome_of
-from skills.lib.commands.queries.timeline import surroundings
-from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.model.types import Outcome
+from skills.lib.views.findings import who
+from skills.lib.views.surroundings import surroundings
 
 if TYPE_CHECKING:
     from skills.lib.ledger.history import Event

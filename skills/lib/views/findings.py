@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.commands.console.screen import one_line
+from skills.lib.clean_text import one_line
 from skills.lib.engine import fixes, verdicts
 from skills.lib.model.types import ItemStatus, QRStatus
 

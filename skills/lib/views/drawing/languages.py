@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from skills.lib.commands.drawing.edges import Graph, Node
+from skills.lib.views.drawing.edges import Graph, Node
 
 # What Mermaid draws as it is set (maxEdges of a flowchart; maxTextSize, in characters).
 EDGES_UNSET, TEXT_UNSET = 500, 50_000

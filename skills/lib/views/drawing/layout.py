@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import networkx as nx
 from rich.cells import cell_len, set_cell_size
 
-from skills.lib.commands.console.screen import one_line
-from skills.lib.commands.drawing.edges import Edge, Graph, Node
+from skills.lib.clean_text import one_line
+from skills.lib.views.drawing.edges import Edge, Graph, Node
 
 _WIDEST_TITLE = 44
 # The side on which a line leaves its box; DOWN leads straight to the next one.

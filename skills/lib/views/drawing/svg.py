@@ -5,8 +5,8 @@ from __future__ import annotations
 from lxml import etree
 
 from skills.lib.clean_text import clean
-from skills.lib.commands.drawing.edges import Graph
-from skills.lib.commands.drawing.layout import DOWN, LEFT, Box, Layout, Way, layout
+from skills.lib.views.drawing.edges import Graph
+from skills.lib.views.drawing.layout import DOWN, LEFT, Box, Layout, Way, layout
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 # The size of a character's cell, the margin and the corner of a line, in pixels.

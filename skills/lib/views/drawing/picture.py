@@ -9,9 +9,9 @@ from itertools import groupby, pairwise
 from rich.cells import cell_len
 from rich.text import Text
 
-from skills.lib.commands.console.screen import TIMES
-from skills.lib.commands.drawing.edges import Edge, Graph
-from skills.lib.commands.drawing.layout import DOWN, LEFT, RIGHT, Box, Way, layout
+from skills.lib.clean_text import TIMES
+from skills.lib.views.drawing.edges import Edge, Graph
+from skills.lib.views.drawing.layout import DOWN, LEFT, RIGHT, Box, Way, layout
 
 # A picture of more boxes than this is not read as a picture any more.
 MOST_NODES = 60

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from skills.lib.commands.console.screen import TIMES, one_line
+from skills.lib.clean_text import TIMES, one_line
 from skills.lib.hosts import skills
 from skills.lib.ledger.history import Event
 from skills.lib.model.steps import Workflow
