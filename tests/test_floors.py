@@ -39,7 +39,7 @@ ALLOWED["views"] = set(ALLOWED) - {"workflow", "testing"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "views/drawing"),
-    "lxml": ("testing", "validation", "commands/walking", "views/drawing", "commands/tracing"),
+    "lxml": ("testing", "validation", "commands/walking", "views/drawing"),
     "yaml": ("skillfile", "guard", "graphfile"),
     "click": ("commands",),
     "rich": ("commands", "views/drawing"),
@@ -55,6 +55,8 @@ ROOMS = {
     "anyio": ("hosts/mcp",),
     "uvicorn": ("hosts/mcp",),
     "starlette": ("hosts/mcp",),
+    "jinja2": ("views/page", "web"),
+    "markupsafe": ("views/page", "web"),
     "jsonschema": (),
     "markdown_it": ("layers",),
 }

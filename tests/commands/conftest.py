@@ -133,6 +133,7 @@ def stable(project: Path) -> Callable[[str], str]:
             text = text.replace(path, word)
         text = re.sub(r"\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d", r"2026-01-01\g<1>00:00:00", text)
         text = re.sub(r"definition [0-9a-f]{32}", "definition DIGEST", text)
+        text = re.sub(r", (< 1|\d+) s(?= ·)", "", text)
         return re.sub(r"\b\d+ s ago", "0 s ago", text)
 
     return normalise

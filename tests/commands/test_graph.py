@@ -172,7 +172,7 @@ def test_svg_sets_off_what_a_run_took(
     walk = walker(installed("plain"))
     run = walk.go(walk.start(), records={"thing": "x"})
     shown = cli("graph", "plain", "--run", run.id, "--format", "svg").out
-    assert shown.count('class="way taken"') == 2  # the line and its label
+    assert shown.count('class="way taken ok"') == 2  # the line and its label
     assert "×1" in shown
     assert shown == snapshot
 

@@ -20,13 +20,14 @@ from lxml import html
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.commands.tracing.markup import shown
-from skills.lib.commands.tracing.page import drawn, page
 from skills.lib.ledger.history import Event
 from skills.lib.model.run import Run
 from skills.lib.runtime import Runner
 from skills.lib.views import findings
 from skills.lib.views.drawing import edges
+from skills.lib.views.drawing.svg import on_page
+from skills.lib.views.page.file import page
+from skills.lib.views.page.rendering import shown
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.commands.conftest import Command, Walker
@@ -151,18 +152,20 @@ def test_what_a_person_accepted_is_reported_with_the_reason(cli: Command, accept
     ]
 
 
-def test_the_way_is_drawn_with_the_turns_and_the_loop(cli: Command, fixed: Run, snapshot: SnapshotAssertion) -> None:
+def test_the_way_is_drawn_with_the_loop_and_boxes_lead_to_their_last_turn(cli: Command, fixed: Run) -> None:
     root = of(cli, fixed)
-    assert texts(root, "//main/figure/pre//*[@class='name']") == [
+    assert texts(root, "//main/figure//*[@class='name']") == [
         "1 write",
         "2 design-review (dispatch)",
         "3 design-gate (gate)",
         "4 close",
         "done",
     ]
-    taken = " ".join(texts(root, "//main/figure/pre//*[@class='taken']"))
-    assert re.findall(r"\w+ \([\d, ]+\)", taken) == ["ok (2, 5)", "ok (3, 6)", "fail (4)", "ok (7)", "ok (8)"]
-    assert root.xpath("string(//main/figure/pre)") == snapshot
+    labels = texts(root, "//main/figure//*[starts-with(@class, 'way taken')]/*[@text-anchor][not(@aria-hidden)]")
+    assert labels == ["ok ×2", "ok ×2", "ok ×1", "fail ×1", "ok ×1"]
+    links = root.xpath("//main/figure//*[local-name()='a']/@href")
+    assert links == ["#turn-4", "#turn-5", "#turn-6", "#turn-7"]
+    assert root.xpath("//main/figure//*[contains(@class, 'here')]") == []
     assert texts(root, "//main/figure/p") == [
         "write —ok→ design-review —ok→ design-gate —fail→ "
         "write —ok→ design-review —ok→ design-gate —ok→ close —ok→ done"
@@ -203,7 +206,7 @@ def test_sub_agents_have_sections_that_the_steps_lead_to(cli: Command, fixed: Ru
     assert [child.get("id") for child in children] == [f"run-{fixed.id}.{number}" for number in (1, 2, 3, 4)]
     told = "quality-reviewer · design · substance · lost: never came back"
     assert texts(children[1], "./summary") == [f"{fixed.id}.2 {told}"]
-    links = set(root.xpath("//main//a/@href"))
+    links = set(root.xpath("//main//a[not(ancestor::figure)]/@href"))
     assert links == {f"#run-{fixed.id}", *(f"#{child.get('id')}" for child in children)}
     assert not children[0].get("open")
 
@@ -551,27 +554,19 @@ def test_hostile_text_comes_back_as_text_and_adds_no_element(text: str) -> None:
 
 
 def _tags(root: html.HtmlElement) -> Counter[str]:
-    """How often each element stands; a title that says nothing takes no line of its own in the picture."""
-    assert not root.xpath("//pre//*[not(self::span)]")
-    return Counter(str(found.tag) for found in root.iter() if not found.xpath("parent::pre"))
+    """How often each element stands; a title that says nothing takes no line of its own in the drawing."""
+    return Counter(str(found.tag) for found in root.iter() if not found.xpath("ancestor::*[@class='drawing']"))
 
 
-def test_an_edge_of_the_picture_names_the_first_turns() -> None:
+def test_the_step_that_a_run_is_at_is_marked_and_says_how_often_it_was_entered() -> None:
     workflow = Workflow("loop", StepDef("one", "One", "Do.", {Outcome.OK: None, Outcome.FAIL: "one"}))
     events = [
         Event(turn, "r", turn, "moved", "agent", 0.0, {"from": "one", "outcome": "fail", "to": "one"}, {})
         for turn in range(2, 10)
     ]
-    shown_picture = drawn(edges.of_workflow(workflow, events), "one —fail→ one")
-    assert shown_picture.get("aria-label").endswith("the way that the run took: one —fail→ one")
-    assert shown_picture.text_content() == (
-        "╭────────╮\n"
-        "│ 1 one  │◀─────────────────────────────╮\n"
-        "│        ├─ fail (2, 3, 4, 5, 6, 7, …) ─╯\n"
-        "╰────────╯\n"
-        "     │ ok\n"
-        "     ▼\n"
-        "╭────────╮\n"
-        "│ done   │\n"
-        "╰────────╯\n"
-    )
+    text = on_page(edges.of_workflow(workflow, events), {"one": "#turn-9"}, "one", {"one": "9× · here now"}, "p-")
+    drawing = html.fragment_fromstring(text)
+    assert texts(drawing, "//*[@class='box step here']") == ["1 one 9× · here now"]
+    assert texts(drawing, "//*[@class='way taken fail']/*[not(@aria-hidden)]") == ["", "fail ×8"]
+    assert drawing.xpath("//*[@class='way taken fail']/*/@marker-end") == ["url(#p-arrowfail)"]
+    assert drawing.xpath("//*[local-name()='a']/@href") == ["#turn-9"]

@@ -74,7 +74,7 @@ def trace(
         script.emit(summary(records, run), PRINTED)
         return
     if html is not None:
-        from skills.lib.commands.tracing.page import page  # lxml, networkx: only for a page
+        from skills.lib.views.page.file import page  # jinja2, lxml, networkx: only for a page
 
         text = page(records, run, values)
         if html == "-":

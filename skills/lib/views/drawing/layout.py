@@ -14,9 +14,12 @@ import networkx as nx
 from rich.cells import cell_len, set_cell_size
 
 from skills.lib.clean_text import one_line
+from skills.lib.field_checks import EMPTY
 from skills.lib.views.drawing.edges import Edge, Graph, Node
 
 _WIDEST_TITLE = 44
+# The outcomes by which a line of several edges is known, the first before the next.
+_SEEN = ("fail", "iterate", "stale", "skip")
 # The side on which a line leaves its box; DOWN leads straight to the next one.
 LEFT, DOWN, RIGHT = -1, 0, 1
 
@@ -25,7 +28,8 @@ LEFT, DOWN, RIGHT = -1, 0, 1
 class Way:
     """The edges from one box to another as one line.
 
-    ``row`` is where the line leaves its box, or where the label of a line straight down stands.
+    ``row`` is where the line leaves its box, or where the label of a line straight down stands. ``outcome`` is that of
+    its edges which most wants to be seen.
     """
 
     source: int
@@ -33,6 +37,7 @@ class Way:
     label: str
     style: str
     row: int = 0
+    outcome: str = ""
 
     @property
     def side(self) -> int:
@@ -77,10 +82,10 @@ class Layout:
         return (self.left if way.side == LEFT else self.right) + way.side * self.lanes[way.side][way.target]
 
 
-def layout(graph: Graph, label: Callable[[Edge], str]) -> Layout:
-    """The layout of a graph whose edges carry these labels."""
+def layout(graph: Graph, label: Callable[[Edge], str], notes: Mapping[str, str] = EMPTY) -> Layout:
+    """The layout of a graph whose edges carry these labels, and whose boxes these notes, by the keys of the nodes."""
     ways = _ways(graph, label)
-    boxes = _boxes(graph, ways)
+    boxes = _boxes(graph, ways, notes)
     lanes = {side: _lanes([way for way in ways if way.side == side], boxes) for side in (LEFT, RIGHT)}
     # The label of an edge straight down stands right of the middle, and must not reach the lanes.
     below = max((cell_len(way.label) for way in ways if way.side == DOWN), default=0)
@@ -95,12 +100,17 @@ def _ways(graph: Graph, label: Callable[[Edge], str]) -> list[Way]:
     for edge in graph.edges:
         pairs[edge.source, edge.target].append(edge)
     return [
-        Way(*pair, ", ".join(map(label, edges)), "taken" if any(edge.taken for edge in edges) else "")
+        Way(
+            *pair,
+            ", ".join(map(label, edges)),
+            "taken" if any(edge.taken for edge in edges) else "",
+            outcome=min((edge.outcome for edge in edges), key=lambda name: _SEEN.index(name) if name in _SEEN else 9),
+        )
         for pair, edges in pairs.items()
     ]
 
 
-def _boxes(graph: Graph, ways: Iterable[Way]) -> list[Box]:
+def _boxes(graph: Graph, ways: Iterable[Way], notes: Mapping[str, str]) -> list[Box]:
     """The box of each node, one below the other; sets the row of each way."""
     entered = {(way.target, way.side) for way in ways}
     leaving: dict[int, list[Way]] = defaultdict(list)
@@ -109,7 +119,7 @@ def _boxes(graph: Graph, ways: Iterable[Way]) -> list[Box]:
     boxes: list[Box] = []
     top = 0
     for at, node in enumerate(graph.nodes):
-        box = Box(node, _text_of(node), top)
+        box = Box(node, _text_of(node) + ([notes[node.key]] if node.key in notes else []), top)
         # The row of the next line on each side: a line that comes in takes the first one.
         free = {side: top + 1 + ((at, side) in entered) for side in (LEFT, RIGHT)}
         for way in leaving[at]:

@@ -1,0 +1,1 @@
+"""The page of a run: one renderer for the file of ``lockstep trace --html`` and for the run explorer."""
