@@ -181,7 +181,10 @@ def test_the_text_of_a_file_has_its_lines_and_no_mark(tmp_path: Path) -> None:
 
 # The call of each check script that reads a file which an agent names; {} is the file.
 READING = {
-    "codebase-analysis/scripts/check_places.py": ["report", "{}"],
+    "codebase-analysis/scripts/make_report.py": [
+        *("{}", "`large.md:1` `large.md:1-1` `large.md:1:1`", "[]", "[]", "x", "[]", "x"),
+        *("[]", "[]", "[]", "[]", "x", "low"),
+    ],
     "doc-sync/scripts/check_docs.py": ["list", "repo", "."],
     "incoherence/scripts/check_incoherence.py": ["report", "{}", "[]", "[]", "[]"],
     "planner/scripts/planner_check.py": ["{}", "[]", "[]"],

@@ -51,8 +51,11 @@ STRANGE_AREA = {
     "deepen.findings": ["README.md:1 | x | x"],
     "deepen.confidence": "high",
 }
-SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
-REPORT = "".join(f"## {name}\nx `README.md:1` `README.md:2` `README.md:3`\n" for name in SECTIONS)
+TWO_AREAS = {
+    **STRANGE_AREA,
+    "scope.areas": ["code.py | x | code.py", "README.md | x | README.md"],
+    "explore.findings": ["README.md:1 | x | flow"],
+}
 WRITTEN = {
     "draft.draft": "draft.md",
     "consolidate.text": "text.md",
@@ -301,17 +304,26 @@ ATTEMPTS: dict[str, Lazy] = {
         "codebase-analysis/scripts/codebase_analysis.py",
         End("refused", "deepen", "it does not begin with path:line"),
     ),
-    "codebase-analysis: its only explorer lost": Lazy(
+    "codebase-analysis: a lone area that nobody read": Lazy(
         "codebase-analysis/scripts/codebase_analysis.py",
         End("refused", "deepen", "nobody has read 'code.py | x | code.py'"),
         STRANGE_AREA,
+    ),
+    "codebase-analysis: every explorer lost": Lazy(
+        "codebase-analysis/scripts/codebase_analysis.py",
+        End("refused", "deepen", "nobody has read 'code.py | x | code.py'"),
+        TWO_AREAS,
         loses=True,
+    ),
+    "codebase-analysis: an answer without places": Lazy(
+        "codebase-analysis/scripts/codebase_analysis.py",
+        End("refused", "synthesize", "0 places are named as `path:line`"),
+        TWO_AREAS,
     ),
     "codebase-analysis: made up": Lazy(
         "codebase-analysis/scripts/codebase_analysis.py",
         End("done", "synthesize"),
-        {**STRANGE_AREA, "synthesize.report": "report.md"},
-        {"report.md": REPORT},
+        {**TWO_AREAS, "synthesize.answer": "x `README.md:1` `README.md:2` `README.md:3`"},
     ),
     "leon-writing-style: x in every field": Lazy(
         "leon-writing-style/scripts/leon_writing_style.py", End("refused", "tells", "T1 is missing; add its finds")

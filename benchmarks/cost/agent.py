@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.cost import forms
 from benchmarks.cost.meter import PATH, Meter, places
+from benchmarks.cost.renamed import MADE
 from benchmarks.cost.texts import Missing, Texts
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, Spec, filled, placeholders, reported
@@ -147,7 +148,8 @@ class Walk:
         for words in said.get("run", ()):
             if all(word in block.words("DO") for word in words[:2] if "/" not in word):
                 self._run_script(words)
-        for path, text in said.get("writes", {}).items():
+        written = {} if f"{block.root.get('skill')}.{block.step}" in MADE else said.get("writes", {})
+        for path, text in written.items():
             write(self.project, {path: self._typed(path, text)})
         wanted = [*block.specs, *_outcome(block)]
         values = {spec.name: self._value(spec, block, target, said) for spec in wanted}
@@ -196,12 +198,13 @@ class Walk:
             and (spec.name not in said or spec.type != "list")
         ):
             return self._judged(spec, block, target, points)
+        step = f"{block.root.get('skill')}.{block.step}"
+        if spec.name in forms.OLDER.get(step, {}):
+            older, formed = forms.OLDER[step][spec.name]
+            if older in said:
+                return self._new(spec, block.run, formed(said[older]))
         if spec.name in said:
             return self._new(spec, block.run, said[spec.name])
-        if spec.name in forms.OLDER:
-            older, formed = forms.OLDER[spec.name]
-            if older in said:
-                return formed(said[older])
         if spec.required:
             raise Missing(
                 f"no text says {block.root.get('skill')}.{block.step}.{spec.name} ({spec.type}, for {target!r})"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.cost.texts import Missing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchmarks.cost.texts import Point
     from skills.lib.testing.blocks import Spec
 
@@ -26,8 +28,50 @@ def ids(rows: list[str]) -> list[str]:
     return [row.partition(":")[0] for row in rows]
 
 
-# Fields that ask in a shorter form for what the texts say under an older name.
-OLDER = {"kinds": ("classified", by_kind), "grounds": ("carried_by", ids)}
+def lines_under(*heads: str) -> Callable[[str], list[str]]:
+    """Makes a list of the lines of a report that stand under, or begin with, one of these heads and a colon."""
+
+    def lines(text: str) -> list[str]:
+        found, at = [], ""
+        for line in text.strip().splitlines():
+            head = re.match(r"([A-Z]+):\s*(.*)", line)
+            at, rest = (head[1], head[2]) if head else (at, line)
+            if at in heads and rest and rest != "none":
+                found.append(rest)
+        return found
+
+    return lines
+
+
+def explored(text: str) -> list[str]:
+    """The findings of an explorer's report, with what is at the border of its area as findings of that kind."""
+    borders = [" | ".join([*row.split(" | ")[:2], "border"]) for row in lines_under("BORDERS")(text)]
+    return lines_under("FINDINGS")(text) + borders
+
+
+def section_as_row(kind: str, heading: str) -> Callable[[dict[str, str]], list[str]]:
+    """Makes one row of that kind of a section of the file that was written."""
+
+    def row(writes: dict[str, str]) -> list[str]:
+        text = next(iter(writes.values())).partition(f"## {heading}\n")[2].partition("\n## ")[0]
+        return [f"{kind} | {' '.join(text.split())}"]
+
+    return row
+
+
+# By "workflow.step", fields that ask in another form for what the texts say under an older name.
+OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "decision-critic.classify": {"kinds": ("classified", by_kind)},
+    "decision-critic.verdict": {"grounds": ("carried_by", ids)},
+    "codebase-analysis-explore.explore": {
+        "findings": ("result", explored),
+        "unsure": ("result", lines_under("UNSURE")),
+        "unread": ("result", lines_under("UNREAD")),
+    },
+    "codebase-analysis.synthesize": {
+        "across": ("writes", section_as_row("context", "Context")),
+    },
+}
 
 
 def items_in(text: str) -> list[tuple[str, str]]:

@@ -6,4 +6,9 @@ from __future__ import annotations
 FORMER: dict[str, dict[str, str]] = {
     "planner-explore.trace": {"patterns": "precedents"},
     "planner-explore.limits": {"summary": "report"},
+    "codebase-analysis-explore.explore": {"result": "task"},
 }
+# Workflows that speak by the texts of one with another name.
+FORMER_WORKFLOW = {"codebase-analysis-explore": "codebase-analysis.survey"}
+# Steps whose files a script writes now, from what the agent reports.
+MADE = {"codebase-analysis.synthesize"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.cost.joined import JOINED
-from benchmarks.cost.renamed import FORMER
+from benchmarks.cost.renamed import FORMER, FORMER_WORKFLOW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,6 +122,7 @@ class Texts:
 
     def _keys(self, workflow: str, target: str) -> list[str]:
         """The tables of a workflow, that of the target first."""
+        workflow = FORMER_WORKFLOW.get(workflow, workflow)
         own = [key for key in self.said if key.startswith(f"{workflow}@") and target.startswith(key.split("@")[1])]
         return [*own, *([workflow] if workflow in self.said else [])]
 

@@ -47,17 +47,6 @@ WRITTEN: dict[str, dict[str, dict[str, Any]]] = {
             },
         },
     },
-    "codebase-analysis/scripts/codebase_analysis": {
-        "survey": {"dispatch": {"gather": {"unread": {"take": "{target}", "of": "lost", "cut": "1000"}}}},
-        "deepen": {
-            "outcomes": {"ok": SURE, "iterate": "else"},
-            "keep": {
-                "log": {
-                    "append": ["Round {iteration}, confidence {confidence}. Targets: {targets}", "{findings}"],
-                }
-            },
-        },
-    },
     "incoherence/scripts/incoherence_explore": {"coverage": {"outcomes": {"ok": "gaps", "skip": "else"}}},
 }
 TEXTS = [

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from skills.lib.blocks.command_line import join, lockstep_command
 from skills.lib.testing import blocks
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.blocks import PrintedBlock, filled, placeholders
 from skills.lib.testing.follower import InProcess, Shell
 from skills.lib.testing.memory import Memory
 from skills.lib.testing.transitions import ProjectCopies
@@ -79,9 +79,15 @@ class Follower:
         return self.run(shlex.join([sys.executable, str(self.script), "--step", "1", *arguments]))
 
     def follow(self, block: Block, values: Values, by_file: bool = False) -> Block:
-        """Put the values into the NEXT command of a block and run it."""
-        command = _through_file(block.next, values, self.folder) if by_file else block.next
-        return self.run(filled(command, values))
+        """Put the values into the NEXT command of a block, add those that it may leave out, and run it."""
+        if by_file:
+            return self.run(filled(_through_file(block.next, values, self.folder), values))
+        there = placeholders(block.next)
+        optional = [
+            spec for spec in block.specs if spec.name in values and not spec.required and spec.name not in there
+        ]
+        more = [word for spec in optional for word in spec.argument(values[spec.name])]
+        return self.run(" ".join(filter(None, [filled(block.next, values), shlex.join(more)])))
 
     def run(self, command: str) -> Block:
         """Run one command line; what a brief block leaves out is remembered."""

@@ -27,21 +27,22 @@ ORDERS = "src/orders.py | Which steps does an order take before it is shipped? |
 QUEUE = "src/queue.py | What happens to a job when the worker dies? | src/queue.py"
 SCOPE: Values = {
     "goal": "How does an order reach the warehouse? The user will estimate a second warehouse.",
-    "orientation": "Two Python files in src/, no manifest; entry point src/orders.py; no tests.",
     "areas": [ORDERS, QUEUE],
-    "left_out": "none",
+    "left_out": "the fixtures, which are copies",
 }
-ORDER_REPORT = "ANSWER: An order is put on a queue.\nFINDINGS:\nsrc/orders.py:2 | the order is queued | flow"
-QUEUE_REPORT = "ANSWER: The job is lost.\nFINDINGS:\nsrc/queue.py:3 | acknowledged before it runs | decision"
+ORDER_REPORT: Values = {"findings": ["src/orders.py:2 | the order is queued | flow"], "unsure": ["who reads | tests"]}
+QUEUE_REPORT: Values = {
+    "findings": ["src/queue.py:3 | acknowledged before it runs | decision", "src/queue.py:1 | a job | border: orders"],
+    "unsure": [],
+    "unread": ["src/old.py | it is generated"],
+}
 DOUBT: Values = {
-    "targets": ["Does anybody else write to the queue?"],
     "findings": ["src/orders.py:2 | the only call found so far | one writer"],
     "open": ["Is the queue written from outside? | deployment"],
     "weakest": "That there is one writer: searched src only.",
     "confidence": "medium",
 }
 SURE: Values = {
-    "targets": ["Is the acknowledgement configurable?"],
     "findings": [
         "src/queue.py:3-4 | it is not | corrects the survey: no setting turns it off",
         "`src/queue.py:1` | x | y",
@@ -51,41 +52,69 @@ SURE: Values = {
     "confidence": "high",
 }
 DONE: Values = {
-    "report": "analysis.md",
-    "answer": "An order is queued by src/orders.py:2 and lost if the worker dies. Confidence high.",
+    "answer": "Queued at `src/orders.py:2`.\n\nLost if the worker dies: `src/queue.py:3-4`, called at"
+    " `src/orders.py:1`. It listens on `localhost:8080`.",
+    "across": ["patterns | both are functions (`src/orders.py:1`, `src/queue.py:1`)"],
+    "strike": ["F3"],
 }
-REPORT = """# How an order reaches the warehouse
+PLACE = ".lockstep/analysis/how-does-an-order-reach-the-warehouse-the.md"
+REPORT = """# How does an order reach the warehouse? The user will estimate a second warehouse.
 
 ## Answer
-It is queued at `src/orders.py:2`. Confidence: high.
+
+Queued at `src/orders.py:2`.
+
+Lost if the worker dies: `src/queue.py:3-4`, called at `src/orders.py:1`. It listens on `localhost:8080`.
+
+Confidence: high. The weakest claim: That no setting exists: searched every use of the name, found none.
+
+What it rests on:
+
+Round 1, confidence medium.
+- `src/orders.py:2` the only call found so far: one writer
+Round 2, confidence high.
+- `src/queue.py:3-4` it is not: corrects the survey: no setting turns it off
+- `src/queue.py:1` x: y
+
 ## Structure
-Two files; `src/orders.py:1` calls the queue.
+
+- area: src/orders.py | Which steps does an order take before it is shipped? | src/orders.py
+- area: src/queue.py | What happens to a job when the worker dies? | src/queue.py
+
 ## Patterns
-None was found in two places.
+
+- both are functions (`src/orders.py:1`, `src/queue.py:1`)
+
 ## Flows
-1. `src/queue.py:3-4` acknowledges first. The service listens on `localhost:8080` and `10.0.0.1:80`.
+
+- `src/orders.py:2` the order is queued
+
 ## Decisions
-Acknowledge first (inferred: speed).
-```
-`src/nowhere.py:1` stands in a fence
-```
+
+- `src/queue.py:3` acknowledged before it runs
+
 ## Context
-Nothing beyond the code.
+
+Nothing was found.
+
 ## Open
-Nothing.
+
+- who reads | tests
+- not opened: src/old.py | it is generated
+- left out: the fixtures, which are copies
 """
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A small codebase with a report already written."""
+    """A small codebase."""
     (tmp_path / ".git").mkdir()
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "orders.py").write_text("def submit(order):\n    queue.put(order)\n", encoding="utf-8")
     (tmp_path / "src" / "queue.py").write_text(
         "def work(job):\n    try:\n        job.ack()\n        job.run()\n", encoding="utf-8"
     )
-    (tmp_path / "analysis.md").write_text(REPORT, encoding="utf-8")
+    (tmp_path / "notes.md").write_text("Notes\n", encoding="utf-8")
     return tmp_path
 
 
@@ -107,11 +136,11 @@ def deepening(agent: Follower, surveying: Block) -> Block:
     return explored(agent, surveying)
 
 
-def explored(agent: Follower, survey: Block, *reports: str) -> Block:
+def explored(agent: Follower, survey: Block, *reports: Values) -> Block:
     """Have every explorer report, and run what the last one says."""
     last = survey
     for command, report in zip(commands(survey), reports or (ORDER_REPORT, QUEUE_REPORT), strict=True):
-        last = agent.follow(agent.run(command), {"result": report})
+        last = agent.follow(agent.run(command), report)
     return agent.run(last.next)
 
 
@@ -145,7 +174,13 @@ def test_a_run_leads_from_a_goal_to_a_checked_report(agent: Follower, project: P
         seen.append(block.at)
     assert seen == ["scope", "survey", "deepen", "deepen", "synthesize", "done"]
     assert block.exit_code == 0
-    assert block.result == DONE
+    assert block.result == {
+        "answer": DONE["answer"],
+        "across": f"- {DONE['across'][0]}",
+        "strike": "- F3",
+        "report": PLACE,
+    }
+    assert (project / PLACE).read_text(encoding="utf-8") == REPORT
     assert str(project) in survey.next
 
 
@@ -155,9 +190,9 @@ def test_what_the_agent_sees(agent: Follower, snapshot: SnapshotAssertion) -> No
     blocks["2 survey"] = agent.follow(blocks["1 scope"], SCOPE)
     first, second = commands(blocks["2 survey"])
     blocks["3 explorer"] = agent.run(first)
-    blocks["4 first explorer is done"] = agent.follow(blocks["3 explorer"], {"result": ORDER_REPORT})
+    blocks["4 first explorer is done"] = agent.follow(blocks["3 explorer"], ORDER_REPORT)
     blocks["5 left too early"] = agent.run(blocks["2 survey"].next)
-    blocks["6 last explorer is done"] = agent.follow(agent.run(second), {"result": QUEUE_REPORT})
+    blocks["6 last explorer is done"] = agent.follow(agent.run(second), QUEUE_REPORT)
     blocks["7 deepen"] = agent.run(blocks["6 last explorer is done"].next)
     blocks["8 deepen again"] = agent.follow(blocks["7 deepen"], DOUBT)
     blocks["9 synthesize"] = agent.follow(blocks["8 deepen again"], SURE)
@@ -171,12 +206,13 @@ def test_each_step_is_shown_exactly_what_it_needs(agent: Follower, surveying: Bl
     deepen = explored(agent, surveying)
     again = agent.follow(deepen, DOUBT)
     synthesize = agent.follow(again, SURE)
-    known = {"scope.goal", "survey.results"}
-    rounds = {"deepen.log", "deepen.open", "deepen.weakest"}
-    assert set(surveying.context) == {"scope.goal", "scope.areas"}
-    assert set(deepen.context) == known
-    assert set(again.context) == {*known, *rounds}
-    assert set(synthesize.context) == {*known, *rounds, "scope.orientation", "scope.left_out", "deepen.confidence"}
+    known = {"scope.goal", "survey.found", "survey.open"}
+    unread = {"scope.unread", "survey.unread"}
+    rounds = {"deepen.log", "deepen.questions", "deepen.weakest"}
+    assert set(surveying.context) == set()
+    assert set(deepen.context) == {*known, *unread}
+    assert set(again.context) == {*known, *unread, *rounds}
+    assert set(synthesize.context) == {*known, *rounds, "deepen.confidence"}
 
 
 @pytest.mark.req("W-04")
@@ -185,27 +221,30 @@ def test_each_area_has_an_explorer_that_knows_its_question_and_the_goal_alone(
 ) -> None:
     assert explorers(surveying) == [("pending", ORDERS), ("pending", QUEUE)]
     first, second = (agent.run(command) for command in commands(surveying))
-    assert ORDERS in first.words("DO")
-    assert QUEUE not in first.words("DO")
-    assert QUEUE in second.words("DO")
+    assert first.context["area"] == ORDERS
+    assert second.context["area"] == QUEUE
     for explorer in (first, second):
-        assert "How does an order reach the warehouse?" in explorer.words("DO")
-        assert "orientation" not in explorer.text
+        assert set(explorer.context) == {"area", "goal"}
+        assert "How does an order reach the warehouse?" in explorer.context["goal"]
         assert "Start no sub-agents." in [rule.text for rule in explorer.root.iterfind("FORBIDDEN/rule")]
 
 
 @pytest.mark.req("W-11")
 def test_only_the_last_explorer_hands_the_orchestrator_its_next_command(agent: Follower, surveying: Block) -> None:
     first, second = commands(surveying)
-    early = agent.follow(agent.run(second), {"result": QUEUE_REPORT})
+    early = agent.follow(agent.run(second), QUEUE_REPORT)
     assert [dict(words.attrib) for words in early.root.iterfind("ORCHESTRATOR")] == [{"left": "1", "of": "2"}]
     assert early.root.find("NEXT") is None
-    last = agent.follow(agent.run(first), {"result": ORDER_REPORT})
+    last = agent.follow(agent.run(first), ORDER_REPORT)
     assert [words.get("left") for words in last.root.iterfind("ORCHESTRATOR")] == ["0"]
     deepen = agent.run(last.next)
     assert deepen.at == "deepen"
-    assert "ANSWER: An order is put on a queue." in deepen.context["survey.results"]
-    assert "ANSWER: The job is lost." in deepen.context["survey.results"]
+    assert deepen.context["survey.found"] == (
+        "- F1 | src/orders.py:2 | the order is queued | flow\n"
+        "- F2 | src/queue.py:3 | acknowledged before it runs | decision\n"
+        "- F3 | src/queue.py:1 | a job | border: orders"
+    )
+    assert deepen.context["survey.open"] == "- who reads | tests\n- not opened: src/old.py | it is generated"
 
 
 @pytest.mark.req("W-04")
@@ -217,7 +256,7 @@ def test_an_explorer_that_stopped_early_is_started_again_at_its_step(agent: Foll
 
 @pytest.mark.req("W-04")
 def test_the_survey_is_not_left_while_an_explorer_is_out(agent: Follower, surveying: Block) -> None:
-    agent.follow(agent.run(commands(surveying)[0]), {"result": ORDER_REPORT})
+    agent.follow(agent.run(commands(surveying)[0]), ORDER_REPORT)
     refused = agent.run(surveying.next)
     assert (refused.exit_code, refused.root.get("code")) == (3, "unaccounted-child")
     assert [choice.text for choice in refused.root.iterfind("VALID/choice")] == [f"{surveying.root.get('run')}.2"]
@@ -225,13 +264,15 @@ def test_the_survey_is_not_left_while_an_explorer_is_out(agent: Follower, survey
 
 @pytest.mark.req("W-04")
 def test_an_explorer_given_up_as_lost_leaves_its_area_unread_and_says_why(agent: Follower, surveying: Block) -> None:
-    agent.follow(agent.run(commands(surveying)[0]), {"result": ORDER_REPORT})
+    agent.follow(agent.run(commands(surveying)[0]), ORDER_REPORT)
     left = account(agent, surveying, "lost", 2, "the host killed it after ten minutes")
     assert explorers(left) == [("done", ORDERS), ("lost", QUEUE)]
     deepen = agent.run(left.next)
     assert deepen.at == "deepen"
-    assert "status: lost" in deepen.context["survey.results"]
-    assert "the host killed it after ten minutes" in deepen.context["survey.results"]
+    assert deepen.context["survey.unread"] == f"- {QUEUE}"
+    assert deepen.context["survey.open"] == (
+        "- who reads | tests\n- nobody explored src/queue.py: the host killed it after ten minutes"
+    )
 
 
 @pytest.mark.req("W-04")
@@ -241,11 +282,11 @@ def test_all_explorers_lost_still_leads_on_with_every_area_unread(agent: Followe
     block = account(agent, block, "lost", 2, "gone too")
     deepen = agent.run(block.next)
     assert deepen.at == "deepen"
-    assert deepen.context["survey.results"].count("status: lost") == 2
+    assert deepen.context["survey.unread"] == f"- {ORDERS}\n- {QUEUE}"
     orders, queue = "src/orders.py:2 | queued | one writer", "src/queue.py:3 | acknowledged | it is lost"
     sure = agent.follow(deepen, {**SURE, "findings": [orders]})
     assert f"nobody has read '{QUEUE[:59]}" in sure.words("WHY")
-    elsewhere = agent.follow(deepen, {**DOUBT, "findings": ["analysis.md:1 | a title | nothing"]})
+    elsewhere = agent.follow(deepen, {**DOUBT, "findings": ["notes.md:1 | a title | nothing"]})
     assert "nobody has read" in elsewhere.words("WHY")
     again = agent.follow(deepen, {**DOUBT, "findings": [orders]})
     assert (again.at, again.root.get("iteration")) == ("deepen", "2")
@@ -257,11 +298,11 @@ def test_a_replaced_explorer_is_asked_to_stop_and_the_new_one_counts(agent: Foll
     old = agent.run(commands(surveying)[1])
     replaced = account(agent, surveying, "replace", 2)
     assert [target for _, target in explorers(replaced)] == [ORDERS, QUEUE]
-    stopped = agent.follow(old, {"result": "too late"})
+    stopped = agent.follow(old, {"findings": [], "unsure": ["too late"]})
     assert (stopped.exit_code, stopped.root.get("code")) == (3, "child-replaced")
     deepen = explored(agent, replaced)
     assert deepen.at == "deepen"
-    assert "too late" not in deepen.context["survey.results"]
+    assert "too late" not in deepen.context["survey.open"]
 
 
 @pytest.mark.req("W-03")
@@ -287,9 +328,7 @@ def test_four_rounds_are_the_most_and_the_report_learns_the_low_confidence(agent
     block, again = deepening, []
     for round_ in ("1", "2", "3", "4"):
         assert (block.at, block.root.get("iteration")) == ("deepen", round_)
-        again.append(
-            "This run finds out how a codebase works, for the goal in CONTEXT. The confidence" in block.words("DO")
-        )
+        again.append("Confidence is not high yet: one more round." in block.words("DO"))
         values = {
             **DOUBT,
             "confidence": "low",
@@ -299,9 +338,9 @@ def test_four_rounds_are_the_most_and_the_report_learns_the_low_confidence(agent
     assert again == [False, True, True, True]
     assert block.at == "synthesize"
     assert block.context["deepen.confidence"] == "low"
-    assert block.context["deepen.open"] == "- Is the queue written from outside? | deployment"
+    assert block.context["deepen.questions"] == "- Is the queue written from outside? | deployment"
     assert block.context["deepen.log"] == "\n".join(
-        f"- Round {at}, confidence low. Targets: Does anybody else write to the queue?\n"
+        f"- Round {at}, confidence low.\n"
         f"- src/queue.py:{at} | found in round {at} | nothing"
         for at in (1, 2, 3, 4)
     )
@@ -354,49 +393,86 @@ def test_a_place_may_be_written_the_usual_ways(agent: Follower, deepening: Block
 
 
 @pytest.mark.parametrize(
-    "change, why",
+    "values, why",
     [
-        (("## Flows", "### Flows"), "there is no section ## Flows"),
-        (("## Answer\nIt is queued at `src/orders.py:2`. Confidence: high.\n", ""), "there is no section ## Answer"),
-        (("## Open\nNothing.", "## Open\n"), "the section ## Open is empty"),
-        (("## Patterns", "## Context "), "there is no section ## Patterns"),
-        (("`src/orders.py:2`", "`src/order.py:2`"), "line 4, `src/order.py:2`: no such file"),
-        (("`src/orders.py:1`", "`src/orders.py:9`"), "line 6, `src/orders.py:9`: the file has 2 lines"),
-        (("`src/queue.py:3-4`", "`../x.py:3`"), "line 10, `../x.py:3`: outside the project"),
-        (("`src/orders.py:1`", "orders"), "2 places are named"),
-        (("`src/orders.py:1`", "`src/orders.py:2`"), "2 places are named"),
-        (("Nothing.", "word " * 1_500), "words, at most 1,500: cut what the goal does not need"),
+        ({"answer": "It is queued at `src/order.py:2`, `src/orders.py:1`, `src/queue.py:1`."}, "no such file"),
+        (
+            {"answer": "It is queued.\n`src/orders.py:9`, `src/orders.py:1`, `src/queue.py:1`"},
+            "line 2, `src/orders.py:9`: the",
+        ),
+        ({"answer": "It is queued at `../x.py:3`, `src/orders.py:1`, `src/queue.py:1`."}, "outside the project"),
+        ({"answer": "It is queued, and that is seen at `src/orders.py:1`.", "across": []}, "1 places are named"),
+        (
+            {"answer": "It is queued at `src/orders.py:1`,\n```\n`src/queue.py:1`\n```", "across": []},
+            "1 places are named",
+        ),
+        ({"answer": DONE["answer"] + " word" * 700}, "words, at most 700: cut what the goal does not need"),
+        ({"answer": f"## Structure\n{DONE['answer']}"}, "answer has a heading"),
+        (
+            {"across": ["taste | it is nice at `src/orders.py:1`"]},
+            "write structure, patterns, flows, decisions or context",
+        ),
+        ({"across": ["flows | `src/orders.py:9` is called first"]}, "the file has 2 lines"),
+        ({"across": ["flows | an order is queued first"]}, "name a place of it"),
+        ({"strike": ["F9"]}, "strike: 'F9' is no finding of the survey"),
+        ({"path": "../report.md"}, "../report.md is outside the project"),
+        ({"path": "notes.md"}, "notes.md is there already; name another"),
     ],
 )
-def test_a_report_with_a_missing_section_or_place_is_refused(
-    agent: Follower, deepening: Block, project: Path, change: tuple[str, str], why: str
+def test_an_answer_without_places_or_a_report_in_the_wrong_place_is_refused(
+    agent: Follower, deepening: Block, project: Path, values: Values, why: str
 ) -> None:
     synthesize = agent.follow(deepening, SURE)
-    (project / "analysis.md").write_text(REPORT.replace(*change), encoding="utf-8")
-    refused = agent.follow(synthesize, DONE)
+    refused = agent.follow(synthesize, {**DONE, **values})
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert why in refused.words("WHY")
-    (project / "analysis.md").write_text(REPORT, encoding="utf-8")
+    assert (project / "notes.md").read_text(encoding="utf-8") == "Notes\n"
+    assert not (project / ".lockstep" / "analysis").exists()
     assert agent.follow(synthesize, DONE).at == "done"
 
 
-def test_sections_out_of_order_are_refused(agent: Follower, deepening: Block, project: Path) -> None:
-    head, open_ = REPORT.split("## Open")
-    (project / "analysis.md").write_text(head.replace("## Answer", f"## Open{open_}## Answer"), encoding="utf-8")
-    refused = agent.follow(agent.follow(deepening, SURE), DONE)
-    assert "their order is Answer, Structure, Patterns, Flows, Decisions, Context, Open" in refused.words("WHY")
+def test_the_user_may_name_a_place_and_an_earlier_report_stays(
+    agent: Follower, deepening: Block, project: Path
+) -> None:
+    (project / PLACE).parent.mkdir(parents=True)
+    (project / PLACE).write_text("of another run\n", encoding="utf-8")
+    done = agent.follow(agent.follow(deepening, SURE), DONE)
+    assert done.result["report"] == PLACE.replace(".md", "2.md")
+    assert (project / PLACE).read_text(encoding="utf-8") == "of another run\n"
+    deepen = explored(agent, agent.follow(agent.begin(), SCOPE))
+    named = agent.follow(agent.follow(deepen, SURE), {**DONE, "path": "docs/how.md"})
+    assert named.result["report"] == "docs/how.md"
+    assert (project / "docs" / "how.md").read_text(encoding="utf-8").startswith("# How does an order reach")
+
+
+def test_a_lone_area_has_no_explorer_and_is_read_in_the_rounds(agent: Follower, project: Path) -> None:
+    deepen = agent.follow(agent.begin(), {**SCOPE, "areas": [QUEUE]})
+    assert (deepen.at, deepen.context["scope.unread"]) == ("deepen", f"- {QUEUE}")
+    elsewhere = agent.follow(deepen, {**SURE, "findings": ["src/orders.py:2 | queued | x"]})
+    assert "nobody has read 'src/queue.py" in elsewhere.words("WHY")
+    synthesize = agent.follow(deepen, SURE)
+    done = agent.follow(synthesize, {"answer": DONE["answer"]})
+    text = (project / done.result["report"]).read_text(encoding="utf-8")
+    assert f"- area (read in the rounds): {QUEUE}" in text
 
 
 @pytest.mark.parametrize(
-    "report, why", [("nowhere.md", "not a file"), ("../report.md", "outside"), ("empty.md", "empty")]
+    "report, why",
+    [
+        ({"findings": ["src/queue.py:9 | x | flow"], "unsure": []}, "the file has 4 lines"),
+        ({"findings": ["src/queue.py:1 | x"], "unsure": []}, "write path:line | what is so | one of structure"),
+        ({"findings": ["src/queue.py:1 | x | taste"], "unsure": []}, "its last part is one of structure"),
+        ({"findings": [], "unsure": []}, "unsure says what could not be settled"),
+    ],
 )
-def test_a_report_that_is_not_there_is_refused(
-    agent: Follower, deepening: Block, project: Path, report: str, why: str
+def test_an_explorer_reports_findings_that_can_be_opened(
+    agent: Follower, surveying: Block, report: Values, why: str
 ) -> None:
-    (project / "empty.md").touch()
-    refused = agent.follow(agent.follow(deepening, SURE), {**DONE, "report": report})
+    explorer = agent.run(commands(surveying)[0])
+    refused = agent.follow(explorer, report)
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert why in refused.words("WHY")
+    assert agent.follow(explorer, QUEUE_REPORT).at == "done"
 
 
 @pytest.mark.parametrize(
@@ -405,7 +481,7 @@ def test_a_report_that_is_not_there_is_refused(
         ({**SCOPE, "areas": [f"src | question {at} | src/orders.py" for at in range(7)]}, "bad-value", "areas"),
         ({**SCOPE, "areas": []}, "bad-value", "areas"),
         ({**SCOPE, "goal": "Look at it."}, "bad-value", "goal"),
-        ({name: value for name, value in SCOPE.items() if name != "left_out"}, "unfilled", "left_out"),
+        ({name: value for name, value in SCOPE.items() if name != "areas"}, "unfilled", "areas"),
     ],
 )
 def test_a_scope_without_a_goal_or_with_too_many_areas_is_refused(
@@ -424,30 +500,35 @@ def test_the_report_cannot_be_had_without_the_survey(agent: Follower, surveying:
 
 
 def test_long_findings_stand_in_a_file_that_the_block_names(agent: Follower, surveying: Block) -> None:
-    long = ORDER_REPORT + "\nsrc/orders.py:1 | a further finding" * 150
-    deepen = explored(agent, surveying, long, QUEUE_REPORT)
+    rows = [f"src/orders.py:1 | {'a further finding, ' * 60}{at} | flow" for at in range(8)]
+    deepen = explored(agent, surveying, {"findings": rows, "unsure": []}, QUEUE_REPORT)
     assert len(deepen.text) <= 10_000
     files = {value.get("name"): value.get("file") for value in deepen.root.iterfind("CONTEXT/value")}
     assert files["goal"] is None
-    held = Path(str(files["results"])).read_text(encoding="utf-8")
-    assert held.count("a further finding") == 150
-    assert "ANSWER: The job is lost." in held
+    held = Path(str(files["found"])).read_text(encoding="utf-8")
+    assert held.count("a further finding") == 480
+    assert "F9 | src/queue.py:3" in held
 
 
 @pytest.mark.parametrize("by_file", [False, True])
 def test_hostile_text_stays_text(agent: Follower, project: Path, by_file: bool) -> None:
     agent = agent.with_shell()
-    scope = {**SCOPE, "goal": HOSTILE, "areas": [HOSTILE], "orientation": HOSTILE, "left_out": HOSTILE}
+    scope: Values = {"goal": HOSTILE, "areas": [HOSTILE, ORDERS], "left_out": HOSTILE}
     survey = agent.follow(agent.begin(), scope, by_file)
-    assert explorers(survey) == [("pending", HOSTILE)]
-    explorer = agent.run(commands(survey)[0])
-    assert explorer.words("DO").count(HOSTILE) == 2
-    block = agent.run(agent.follow(explorer, {"result": HOSTILE}, by_file).next)
+    assert explorers(survey) == [("pending", HOSTILE), ("pending", ORDERS)]
+    first, second = commands(survey)
+    explorer = agent.run(first)
+    assert (explorer.context["area"], explorer.context["goal"]) == (HOSTILE, HOSTILE)
+    agent.follow(explorer, {"findings": [f"src/queue.py:1 | {HOSTILE} | flow"], "unsure": [HOSTILE]}, by_file)
+    block = agent.run(agent.follow(agent.run(second), ORDER_REPORT).next)
     findings = [f"src/queue.py:1 | {HOSTILE} | x"]
-    block = agent.follow(block, {**DOUBT, "targets": [HOSTILE], "findings": findings, "weakest": HOSTILE}, by_file)
+    block = agent.follow(block, {**DOUBT, "findings": findings, "weakest": HOSTILE}, by_file)
     assert block.context["scope.goal"] == HOSTILE
-    assert HOSTILE in block.context["survey.results"]
-    assert block.context["deepen.log"].count(HOSTILE) == 2
+    assert HOSTILE in block.context["survey.found"]
+    assert block.context["deepen.log"].count(HOSTILE) == 1
+    block = agent.follow(block, SURE)
+    done = agent.follow(block, {"answer": DONE["answer"], "across": [f"flows | `src/queue.py:1` {HOSTILE}"]}, by_file)
+    assert HOSTILE in (project / done.result["report"]).read_text(encoding="utf-8")
     assert block.next.count("rm -rf") == 0
     assert not list(project.rglob("pwned"))
 

@@ -59,23 +59,15 @@ WORDS = "word " * 2_000
 
 HELD: dict[Stated, Held] = {
     Stated("codebase-analysis/codebase_analysis, scope", "fewer than some fifteen files"): ADVICE,
-    Stated("codebase-analysis/codebase_analysis, deepen", "one to three places"): Bound(
-        "codebase-analysis", "deepen.targets", 1, 3
-    ),
-    Stated("codebase-analysis/codebase_analysis, deepen", "one to three and"): Bound(
-        "codebase-analysis", "deepen.targets", 1, 3
-    ),
-    Stated("codebase-analysis/codebase_analysis, deepen (again)", "one to three"): Bound(
-        "codebase-analysis", "deepen.targets", 1, 3
-    ),
+    Stated("codebase-analysis/codebase_analysis, deepen", "one to three questions"): ADVICE,
+    Stated("codebase-analysis/codebase_analysis, deepen (again)", "one to three questions"): ADVICE,
     Stated("codebase-analysis/codebase_analysis, deepen (again)", "four rounds are the most"): Rounds(
         "codebase-analysis", "deepen", 4
     ),
-    Stated("codebase-analysis/codebase_analysis, synthesize", "at most 1,500 words"): Refused(
-        "codebase-analysis/scripts/check_places.py", ("report", "long.md"), "it has 2,000 words, at most 1,500"
-    ),
-    Stated("codebase-analysis, synthesize.check", "at most 1,500 words"): Refused(
-        "codebase-analysis/scripts/check_places.py", ("report", "long.md"), "it has 2,000 words, at most 1,500"
+    Stated("codebase-analysis/codebase_analysis, synthesize", "at most 700 words"): Refused(
+        "codebase-analysis/scripts/make_report.py",
+        ("{path}", WORDS, "[]", "[]", "x", "[]", "x", "[]", "[]", "[]", "[]", "x", "low"),
+        "it has 2,000 words, at most 700",
     ),
     Stated("decision-critic/decision_critic, classify", "more than five"): Bound(
         "decision-critic", "classify.load_bearing", 1, 5

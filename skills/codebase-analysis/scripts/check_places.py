@@ -1,7 +1,8 @@
-"""Checks what codebase-analysis names as places: the findings of a round, or a whole report with its sections.
+"""Checks what codebase-analysis names as places: the findings of an explorer, or of a round.
 
-Called in the project's root as ``findings FINDINGS UNREAD LOG CONFIDENCE`` (the areas that nobody has read, and the
-findings of earlier rounds; rows are JSON arrays) or ``report PATH``; prints each fault and ends with 1 if there is one.
+Called in the project's root as ``explored FINDINGS UNSURE`` or ``findings FINDINGS UNREAD UNREAD LOG CONFIDENCE`` (the
+areas that nobody has read, and the findings of earlier rounds; rows are JSON arrays); prints each fault and ends with 1
+if there is one.
 """
 
 from __future__ import annotations
@@ -18,38 +19,53 @@ if root not in sys.path:
 
 import skills.lib.checks as checks
 
-SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
-FEWEST_PLACES = 3
-MOST_WORDS = 1_500
+KINDS = ("structure", "pattern", "flow", "decision", "context", "border")
 SURE = ("high", "certain")
 
-_PLACE = r"(?P<path>[^\s`|:][^`|:]*?):(?P<first>\d+)(?:-(?P<last>\d+)|:\d+)?"
-_BEGINNING = re.compile(rf"\s*`?{_PLACE}`?(?=[\s|,;]|$)")
-_QUOTED = re.compile(rf"`{_PLACE}`")
-_FENCE = re.compile(r"\s*(```|~~~)")
+PLACE = r"(?P<path>[^\s`|:][^`|:]*?):(?P<first>\d+)(?:-(?P<last>\d+)|:\d+)?"
+BEGINNING = re.compile(rf"\s*`?{PLACE}`?(?=[\s|,;]|$)")
 
 
-def round_faults(findings: list[str], unread: list[str], log: list[str], confidence: str) -> list[str]:
+def explored_faults(findings: list[str], unsure: list[str]) -> list[str]:
+    """The faults of what an explorer found; one that found nothing says what it could not settle."""
+    if not findings and not unsure:
+        return ["findings is empty, so that unsure says what could not be settled, and why"]
+    faults = finding_faults(findings, os.curdir, "path:line | what is so | one of " + ", ".join(KINDS))
+    if faults:
+        return faults
+    without = [row for row in findings if not kind_of(checks.cells(row)[2])]
+    return [f"{row[:60]!r}: its last part is one of {', '.join(KINDS)}" for row in without]
+
+
+def kind_of(text: str) -> str:
+    """The kind that a text names first; empty if it names none."""
+    word = re.split(r"\W", text.strip().lower(), maxsplit=1)[0]
+    return next((kind for kind in KINDS if word in (kind, f"{kind}s")), "")
+
+
+def round_faults(findings: list[str], alone: list[str], lost: list[str], log: list[str], confidence: str) -> list[str]:
     """The faults of the findings, and the areas that nobody has read and this round leaves so."""
-    return finding_faults(findings, os.curdir) or area_faults(findings, unread, log, confidence)
+    return finding_faults(findings, os.curdir) or area_faults(findings, [*alone, *lost], log, confidence)
 
 
-def finding_faults(findings: list[str], root: str) -> list[str]:
+def finding_faults(
+    findings: list[str], root: str, form: str = "path:line | what is so | what it means for the goal"
+) -> list[str]:
     """Every finding without a place that can be opened, or without its parts, as one sentence."""
     found = []
     for number, finding in enumerate(findings, 1):
         where = f"finding {number}, {finding[:60]!r}"
-        match = _BEGINNING.match(finding)
+        match = BEGINNING.match(finding)
         why = fault_of(match, root) if match else "it does not begin with path:line"
         if not why and not all([*checks.cells(finding), "", ""][:3]):
-            why = "write path:line | what is so | what it means for the goal"
+            why = f"write {form}"
         found += [f"{where}: {fault}" for fault in ([why] if why else checks.quotation_faults(finding, root))]
     return found
 
 
 def area_faults(findings: list[str], unread: list[str], log: list[str], confidence: str) -> list[str]:
     """Areas whose explorer was lost: each round reads one of them, and a sure one leaves none."""
-    places = [match["path"] for row in (*findings, *log) if (match := _BEGINNING.match(row))]
+    places = [match["path"] for row in (*findings, *log) if (match := BEGINNING.match(row))]
     left = [area for area in unread if paths_of(area) and not any(lies_in(place, area) for place in places)]
     now = places[: len(findings)]
     if confidence not in SURE and any(lies_in(place, area) for place in now for area in unread):
@@ -67,61 +83,6 @@ def lies_in(place: str, area: str) -> bool:
     """True if a path lies in an area."""
     path = os.path.normpath(place)
     return any(path == part or part == os.curdir or path.startswith(part + os.sep) for part in paths_of(area))
-
-
-def document_faults(path: str) -> list[str]:
-    """The faults of the report in a file."""
-    return report_faults(checks.text(path), os.curdir)
-
-
-def report_faults(text: str, root: str) -> list[str]:
-    """Every fault of a report as one sentence, its sections first, then its places by line."""
-    found, places = [], set()
-    for number, line in prose(text):
-        for match in _QUOTED.finditer(line):
-            if not means_a_file(match["path"], root):
-                continue
-            places.add(match[0])
-            why = fault_of(match, root)
-            if why:
-                found.append(f"line {number}, {match[0]}: {why}")
-    if len(places) < FEWEST_PLACES:
-        found.append(f"{len(places)} places are named as `path:line`; a report rests on {FEWEST_PLACES} or more")
-    count = len(text.split())
-    if count > MOST_WORDS:
-        found.append(f"it has {count:,} words, at most {MOST_WORDS:,}: cut what the goal does not need")
-    return section_faults(text) + found
-
-
-def prose(text: str) -> list[tuple[int, str]]:
-    """The numbered lines outside code fences."""
-    lines, fenced = [], False
-    for number, line in enumerate(text.splitlines(), 1):
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif not fenced:
-            lines.append((number, line))
-    return lines
-
-
-def section_faults(text: str) -> list[str]:
-    """What is wrong with the headings: missing, empty, or out of order."""
-    body: dict[str, str] = {}
-    heading = ""
-    for _, line in prose(text):
-        if line.startswith("## "):
-            heading = line[3:].strip(" #")
-            body.setdefault(heading, "")
-        elif heading:
-            body[heading] += line.strip()
-    missing = [name for name in SECTIONS if name not in body]
-    if missing:
-        return ["there is no section " + ", ".join(f"## {name}" for name in missing)]
-    found = [f"the section ## {name} is empty" for name in SECTIONS if not body[name]]
-    order = [name for name in body if name in SECTIONS]
-    if order != list(SECTIONS):
-        found.append(f"the sections stand as {', '.join(order)}; their order is {', '.join(SECTIONS)}")
-    return found
 
 
 def means_a_file(path: str, root: str) -> bool:
@@ -146,8 +107,8 @@ def fault_of(place: re.Match[str], root: str) -> str:
 
 
 CHECKS: dict[str, tuple[checks.Check, str]] = {
-    "findings": (round_faults, "rows rows rows text"),
-    "report": (document_faults, "text"),
+    "explored": (explored_faults, "rows rows"),
+    "findings": (round_faults, "rows rows rows rows text"),
 }
 
 if __name__ == "__main__":

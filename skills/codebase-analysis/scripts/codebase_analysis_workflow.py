@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
-from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import AgentRole, Confidence, Dispatch, Outcome
 
 TYPE_CHECKING = False
@@ -14,53 +14,78 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
+CHECK = "check_places.py"
 # How much of an area a check is given: a command line has its limit.
 SHORT = 1_000
 
 MAP: list[Requirement] = [
-    Field("goal", minimum=20, maximum=600, help="what the user wants to know and what they will do with the answer"),
-    Field("orientation", minimum=40, maximum=1500, help="size by folder, languages, entry points with paths, tests"),
+    Field("goal", minimum=20, maximum=600, help="the question, and what the answer is for"),
     Field("areas", "list", minimum=1, maximum=6, help='each "paths | question | first file to open"'),
-    Field("left_out", maximum=600, help="what is not looked at, with the reason; the word none where nothing is"),
+    Field("left_out", maximum=600, required=False, help="what is not looked at, with the reason"),
 ]
 ROUND: list[Requirement] = [
-    Field("targets", "list", minimum=1, maximum=3, help="what was settled this round, each as a question"),
     Field("findings", "list", minimum=1, maximum=12, help='each "path:line | what is so | what it means for the goal"'),
-    Field("open", "list", maximum=8, help='each "question | where one would look"; [] where nothing is open'),
-    Field("weakest", minimum=20, maximum=600, help="the claim you would bet on least; where its refutation was sought"),
+    Field("open", "list", maximum=8, required=False, help='each "question | where one would look"'),
+    Field("weakest", minimum=20, maximum=600, help="where its refutation was sought"),
     Command(
-        ["check_places.py", "findings", "{findings}", "{survey.unread}", "{deepen.log}", "{confidence}"],
+        [CHECK, "findings", "{findings}", "{scope.unread}", "{survey.unread}", "{deepen.log}", "{confidence}"],
         60,
-        help="each finding begins with a place that exists; what nobody has read is read",
+        help="each place exists; what nobody has read is read",
     ),
 ]
+GIVEN = ("{scope.goal}", "{scope.areas}", "{scope.left_out}")
+FOUND = ("{survey.found}", "{survey.open}", "{deepen.log}", "{deepen.questions}", "{deepen.weakest}")
 REPORT: list[Requirement] = [
-    Field("report", maximum=300, help="path of the report's file, relative to the project's root"),
-    Field("answer", minimum=40, maximum=1000, help="the report's Answer section, for the user"),
-    Artifact("{report}", help="the report as Markdown"),
+    Field("answer", minimum=40, maximum=5000, help="the goal, answered, with places in backquotes"),
+    Field(
+        "across", "list", maximum=12, required=False, help='"patterns | text with `path:line`"; also structure, flows …'
+    ),
+    Field("strike", "list", maximum=40, required=False, help='ids of findings to leave out: "F3"'),
+    Field("path", maximum=300, required=False, help="where the report goes, if the user named a place"),
     Command(
-        ["check_places.py", "report", "{report}"],
+        ["make_report.py", "{path}", "{answer}", "{across}", "{strike}", *GIVEN, *FOUND, "{deepen.confidence}"],
         60,
-        help="all seven headings; every `path:line` exists; at most 1,500 words",
+        help="every `path:line` exists; writes the report",
+        records="report",
     ),
 ]
 CONFIDENCE = Arg("confidence", choices=tuple(Confidence), step="deepen", help="the level of the weakest claim")
 
 
+def spread(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Several areas are surveyed by sub-agents; a lone one is read in the rounds, and is unread till then."""
+    areas = ctx.step_state["areas"]
+    alone = len(areas) == 1
+    return Outcome.SKIP if alone else Outcome.OK, {"unread": [area[:SHORT] for area in areas if alone]}
+
+
 def survey(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """The areas that nobody has read, since their explorers were lost; their paths stand first, and are short."""
-    lost = [one["target"] for one in ctx.step_state["results"] if one["status"] != "done"]
-    return Outcome.OK, {"unread": [area[:SHORT] for area in lost]}
+    """The findings with an id each, what is open, and the areas of lost explorers, which nobody has read."""
+    found: list[str] = []
+    open_: list[str] = []
+    lost = []
+    for one in ctx.step_state["results"]:
+        if one["status"] != "done":
+            lost.append(one["target"][:SHORT])
+            open_.append(f"nobody explored {one['target'].partition('|')[0].strip()}: {one.get('reason', '')}")
+            continue
+        values = one["values"]
+        found += [f"F{at} | {row}" for at, row in enumerate(values["findings"], len(found) + 1)]
+        open_ += [*values["unsure"], *[f"not opened: {row}" for row in values.get("unread", ())]]
+    return Outcome.OK, {"found": found, "open": open_, "unread": lost}
 
 
 def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Go another round until confidence is high; keep the findings of every round in one log."""
+    """Go another round until confidence is high; keep the findings of every round in one log, and what is open."""
     confidence, state = ctx.workflow_params["confidence"], ctx.step_state
-    head = f"Round {ctx.iteration}, confidence {confidence}. Targets: " + " / ".join(state["targets"])
-    log = [*state.get("log", ()), head, *state["findings"]]
+    log = [*state.get("log", ()), f"Round {ctx.iteration}, confidence {confidence}.", *state["findings"]]
     sure = confidence in (Confidence.HIGH, Confidence.CERTAIN)
-    return Outcome.OK if sure else Outcome.ITERATE, {"log": log}
+    questions = state.get("open", state.get("questions", []))
+    return Outcome.OK if sure else Outcome.ITERATE, {"log": log, "questions": questions}
 
+
+ALONE = "where there is a lone area nobody surveys it, and the step says to read what is unread"
+SURVEYED = ("survey.found", "survey.open", "survey.unread")
 
 WORKFLOW = Workflow(
     "codebase-analysis",
@@ -68,11 +93,11 @@ WORKFLOW = Workflow(
         "scope",
         "Set the goal, cut the areas",
         PROMPTS["scope"],
-        {Outcome.OK: "survey"},
+        {Outcome.OK: "survey", Outcome.SKIP: "deepen"},
+        spread,
         requires=MAP,
-        forbidden=PROMPTS["scope (forbidden)"].splitlines(),
-        when={Outcome.OK: "the goal can be answered, and every area passes the four tests"},
-        tools=["read", "search", "shell", "write"],
+        forbidden=["Draw no conclusions about the code yet: they would steer every explorer."],
+        when={Outcome.OK: "two areas or more", Outcome.SKIP: "one area: you read it yourself"},
     ),
     StepDef(
         "survey",
@@ -81,15 +106,13 @@ WORKFLOW = Workflow(
         {Outcome.OK: "deepen"},
         Dispatch(
             AgentRole.EXPLORE,
-            task=PROMPTS["survey (task)"],
+            script="explore.py",
             targets="scope.areas",
-            context=PROMPTS["survey (context)"],
+            params={"area": "{target}", "goal": "{scope.goal}"},
             cap=6,
             then=survey,
         ),
-        needs=["scope.goal", "scope.areas"],
-        forbidden=PROMPTS["survey (forbidden)"].splitlines(),
-        when={Outcome.OK: "every sub-agent has finished, or is accounted for as lost"},
+        forbidden=["Do not explore the areas yourself while sub-agents do."],
         tools=["read", "search", "shell", "write", "agent"],
     ),
     StepDef(
@@ -98,31 +121,31 @@ WORKFLOW = Workflow(
         [PROMPTS["deepen"], "", PROMPTS["levels"]],
         {Outcome.OK: "synthesize", Outcome.ITERATE: "deepen"},
         settle,
-        needs=["scope.goal", "survey.results", "deepen.log", "deepen.open", "deepen.weakest"],
+        needs=["scope.goal", "scope.unread", *SURVEYED, "deepen.log", "deepen.questions", "deepen.weakest"],
         requires=ROUND,
         repeat=[PROMPTS["deepen (again)"], "", PROMPTS["levels"]],
-        forbidden=PROMPTS["deepen (forbidden)"].splitlines(),
         max_iterations=4,
         when={
             Outcome.OK: "confidence high or certain, or four rounds are done",
-            Outcome.ITERATE: "confidence exploring, low or medium: another round on what is still weak",
+            Outcome.ITERATE: "confidence exploring, low or medium",
         },
         tools=["read", "search", "shell", "web", "write"],
+        allow=dict.fromkeys([f"read-on-some-paths:{value}" for value in SURVEYED], ALONE),
     ),
     StepDef(
         "synthesize",
-        "Write the report",
+        "Answer, and have the report made",
         PROMPTS["synthesize"],
         {Outcome.OK: None},
         needs=[
-            *("scope.goal", "scope.orientation", "scope.left_out", "survey.results"),
-            *("deepen.log", "deepen.open", "deepen.weakest", "deepen.confidence"),
+            *("scope.goal", "survey.found", "survey.open"),
+            *("deepen.log", "deepen.questions", "deepen.weakest", "deepen.confidence"),
         ],
         requires=REPORT,
-        forbidden=PROMPTS["synthesize (forbidden)"].splitlines(),
-        when={Outcome.OK: "the report is written, and its headings and places bear checking"},
-        tools=["read", "search", "shell", "write"],
+        allow=dict.fromkeys([f"read-on-some-paths:{value}" for value in SURVEYED], ALONE),
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
+    tools=["read", "search", "shell", "write"],
     title="Codebase analysis",
     description="Finds out how a codebase works, for one goal, with a place for every claim.",
     params=[CONFIDENCE],

@@ -99,7 +99,7 @@ def _run(
     changed = {name: path for name, path in now.items() if opening and path != opening.get(name)}
     if changed:
         result["search_paths"] = changed
-    tell(f"lockstep: running {shown} (at most {number(command.timeout)} s)\n")
+    tell(f"lockstep: running {' '.join(shown.split())} (at most {number(command.timeout)} s)\n")
     if run_id and processes.end(project, run_id, orphans=True):
         tell("lockstep: ended what a killed step of this run had left running\n")
     printed = bool(command.records) and not command.may_fail and not command.severity

@@ -1,0 +1,183 @@
+"""Makes the report of codebase-analysis from what the run recorded.
+
+Called in the project's root as ``PATH ANSWER ACROSS STRIKE GOAL AREAS LEFT_OUT FOUND OPEN LOG QUESTIONS WEAKEST
+CONFIDENCE``; rows are JSON arrays, and what was never recorded is its name in braces. Prints each fault and ends with 1
+if there is one; else writes the file, and prints its path as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+from check_places import BEGINNING, PLACE, fault_of, kind_of, means_a_file
+
+import skills.lib.checks as checks
+from skills.lib import files
+from skills.lib.git import Git
+
+SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
+# Where findings and rows of a kind stand.
+SECTION_OF = {
+    "structure": "Structure",
+    "border": "Structure",
+    "pattern": "Patterns",
+    "flow": "Flows",
+    "decision": "Decisions",
+    "context": "Context",
+}
+FEWEST_PLACES = 3
+MOST_WORDS = 700
+FOLDER = ".lockstep/analysis"
+FOLDERS_TOLD = 12
+VALUES = 13
+
+_QUOTED = re.compile(rf"`{PLACE}`")
+_UNSAID = re.compile(r"\{[\w.-]+\}")
+_FENCE = re.compile(r"\s*(```|~~~)")
+
+
+class Recorded:
+    """What a run recorded; a value that it never recorded is empty."""
+
+    def __init__(self, values: list[str]) -> None:
+        texts = ["" if _UNSAID.fullmatch(value) else value for value in values]
+        self.path, self.answer, across, strike, self.goal, areas, self.left_out = texts[:7]
+        found, unsure, log, questions, self.weakest, self.confidence = texts[7:]
+        self.across, self.strike, self.areas = _rows(across), _rows(strike), _rows(areas)
+        self.found, self.unsure, self.log, self.questions = _rows(found), _rows(unsure), _rows(log), _rows(questions)
+
+
+def faults(run: Recorded) -> list[str]:
+    """The faults of what was written for the report: places, headings, length, rows of no section, unknown ids."""
+    found = text_faults("\n".join([run.answer, *run.across]))
+    if any(line.startswith("#") for _, line in prose(run.answer)):
+        found.append("answer has a heading; the report has its own")
+    for row in run.across:
+        if not kind_of(row) or not row.partition("|")[2].strip():
+            found.append(f"{row[:60]!r}: write structure, patterns, flows, decisions or context | text")
+        elif not _QUOTED.search(row):
+            found.append(f"{row[:60]!r}: name a place of it as `path:line`")
+    known = [checks.cells(row)[0] for row in run.found]
+    return found + [f"strike: {name[:40]!r} is no finding of the survey" for name in run.strike if name not in known]
+
+
+def text_faults(text: str) -> list[str]:
+    """Every place of a text that cannot be opened, and what is too few or too many of it."""
+    found, places = [], set()
+    for number, line in prose(text):
+        for match in _QUOTED.finditer(line):
+            if not means_a_file(match["path"], os.curdir):
+                continue
+            places.add(match[0])
+            why = fault_of(match, os.curdir)
+            if why:
+                found.append(f"line {number}, {match[0]}: {why}")
+    if len(places) < FEWEST_PLACES:
+        found.append(f"{len(places)} places are named as `path:line`; an answer rests on {FEWEST_PLACES} or more")
+    count = len(text.split())
+    if count > MOST_WORDS:
+        found.append(f"it has {count:,} words, at most {MOST_WORDS:,}: cut what the goal does not need")
+    return found
+
+
+def prose(text: str) -> list[tuple[int, str]]:
+    """The numbered lines outside code fences."""
+    lines, fenced = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            lines.append((number, line))
+    return lines
+
+
+def report(run: Recorded) -> str:
+    """The report as Markdown."""
+    sections: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    for row in run.across:
+        sections[SECTION_OF[kind_of(row)]].append(f"- {_flat(row.partition('|')[2])}")
+    for row in run.found:
+        name, place, what, kind = [*checks.cells(row), "", "", ""][:4]
+        if name not in run.strike:
+            border = "at the border: " * (kind_of(kind) == "border")
+            sections[SECTION_OF[kind_of(kind)]].append(f"- {_quoted(place)} {border}{_flat(what)}")
+    read = " (read in the rounds)" * (len(run.areas) == 1)
+    sections["Structure"][:0] = [*tracked_files(), *[f"- area{read}: {_flat(area)}" for area in run.areas]]
+    sure = f"Confidence: {run.confidence}. The weakest claim: {_flat(run.weakest)}"
+    sections["Answer"] = [run.answer.strip(), "", sure, "", "What it rests on:", "", *map(_settled, run.log)]
+    left_out = [f"left out: {run.left_out}"] if run.left_out else []
+    sections["Open"] = [f"- {_flat(row)}" for row in (*run.questions, *run.unsure, *left_out)]
+    body = [f"## {name}\n\n" + "\n".join(rows or ["Nothing was found."]) for name, rows in sections.items()]
+    return "\n\n".join([f"# {_flat(run.goal)}", *body]) + "\n"
+
+
+def tracked_files() -> list[str]:
+    """How many files each top folder has, as git knows them, in a line; nothing without git."""
+    printed = Git(os.curdir).output("ls-files", "-z") or b""
+    names = [os.fsdecode(name) for name in printed.split(b"\0") if name]
+    tops = Counter(f"{name.partition('/')[0]}/" if "/" in name else "the root" for name in names)
+    told = ", ".join(f"{top} {count}" for top, count in tops.most_common(FOLDERS_TOLD))
+    return [f"{len(names)} files: {told}", ""] if names else []
+
+
+def written(run: Recorded, text: str) -> str:
+    """The path of the file that has the text now, new or the same as before. Raises ValueError if there is none."""
+    slug = "-".join(re.findall(r"[a-z0-9]+", run.goal.lower())[:8]) or "report"
+    for path in [run.path] if run.path else [f"{FOLDER}/{slug}{at}.md" for at in ("", *range(2, 100))]:
+        full = os.path.realpath(path)
+        if not full.startswith(os.path.realpath(os.curdir) + os.sep):
+            raise ValueError(f"{path[:200]} is outside the project; paths are relative to its root")
+        if not os.path.lexists(full):
+            files.write(full, text.encode("utf-8", "replace"))
+        if os.path.isfile(full) and checks.text(full, "replace") == text:
+            return path
+    raise ValueError(f"{run.path[:200]} is there already; name another, or leave it out")
+
+
+def _settled(row: str) -> str:
+    if not BEGINNING.match(row):
+        return row
+    place, what, means = [*checks.cells(row), "", ""][:3]
+    return f"- {_quoted(place)} {_flat(what)}: {_flat(means)}"
+
+
+def _quoted(place: str) -> str:
+    return f"`{place.strip('`')}`"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _rows(text: str) -> list[str]:
+    found: list[str] = json.loads(text) if text else []
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults, or write the report and print its path; 0 if it is written."""
+    if len(arguments) != VALUES:
+        print("usage: make_report.py VALUE…")
+        return 2
+    try:
+        run = Recorded(arguments)
+        found = faults(run)
+        if not found:
+            print(json.dumps(written(run, report(run))))
+    except (OSError, ValueError) as error:
+        found = [f"the report cannot be written: {error}"]
+    return checks.report(found) if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
