@@ -92,8 +92,6 @@ class Question:
             f"start of Python; a start itself takes {self.bare:.0f} ms, and no more than that was expected."
         )
         return {
-            "request": f"Our command needs {self.module} for one small check, and now every call waits before it "
-            "prints anything. Is Python compiling it anew each time, or is it the disk? Find out why.",
             "problem": self.problem,
             "test": self.test,
             "facts": [
@@ -109,16 +107,13 @@ class Question:
         return {
             "hypotheses": [
                 "H1: no bytecode is cached, so every start compiles the sources. Predicts: with an empty cache it "
-                "takes just as long. Refuted by: an empty cache makes it clearly slower.",
-                "H2: the files are hard to find (long path, slow disk). Predicts: most of the time passes in the "
-                "finders. Refuted by: the finders take less than half of it.",
-                "H3: the import pulls in a long chain of modules, each cheap, and runs every one. Predicts: the time "
-                "is spread, and falls with the number of modules left to run. Refuted by: one module takes half of it.",
-                "H4: one heavy module takes the time. Predicts: one entry of the profile holds most. Refuted by: none "
-                "holds half.",
+                "takes just as long.",
+                "H2: the files are hard to find (long path, slow disk). Predicts: more than half of the time "
+                "passes in the finders.",
+                "H3: the import pulls in a long chain of modules, each cheap, and runs every one. Predicts: no module "
+                "takes half of the time, and it falls with the number of modules left to run.",
+                "H4: one heavy module takes the time. Predicts: one entry of the profile holds half or more.",
             ],
-            "first_check": "python -X importtime: H4 predicts one large entry, H3 many small ones; H1 and H2 slow ones "
-            "all over. Then the time inside the finders: H2 predicts most of it.",
         }
 
     def _investigate(self) -> dict[str, str | list[str]]:
@@ -177,32 +172,22 @@ class Question:
 
     def _formulate(self) -> dict[str, str | list[str]]:
         count, own = len(self.profile.modules), sum(self._is_own(name) for name in self.profile.modules)
-        self.cause = "Not found: what is left is " + ", ".join(self._left()) + "."
+        cause = "Not found: what is left is " + ", ".join(self._left()) + "."
         if self._left() == ["H3"]:
-            lead = "" if self.confidence == "high" else "Most likely: "
-            self.cause = (
-                f"{lead}`{self.import_line}` runs {count} modules at every start, {own} of them its own, whether or "
-                f"not the caller needs them. Without it a start takes {self.bare:.0f} ms [F2]."
-            )
+            cause = f"1: a start without them takes {self.bare:.0f} ms [F2]."
         return {
             "chain": [
-                f"1. {self.import_line} imports its parts at the top of its package [E1]",
+                f"1. {self.import_line} imports its parts at the top of its package, {own} modules, whether or not the "
+                "caller needs them [E1]",
                 f"2. these import others, {count} modules in all, and each is run [E1]",
                 f"3. every start waits {self.cost:.0f} ms for it [F1, F2]",
             ],
-            "root_cause": self.cause,
+            "root_cause": cause,
             "gaps": "Which of the modules the check needs was not looked at.",
         }
 
     def _report(self) -> dict[str, str | list[str]]:
-        answer = f"{self.import_line} costs {self.cost:.0f} ms at every start. {self.cause}"
-        if self._left() == ["H3"]:
-            sure = "the cause is" if self.confidence == "high" else "the cause is most likely"
-            answer = (
-                f"It is neither the compiler nor the disk: {sure} the chain of {len(self.profile.modules)} modules "
-                f"that {self.import_line} runs at every start, {self.cost:.0f} ms."
-            )
-        return {"answer": f"{answer} Next: import it inside the function that makes the check."}
+        return {"next_step": f"Move `{self.import_line}` into the function that makes the check, and measure again."}
 
     def _left(self) -> list[str]:
         return [name for name in HYPOTHESES if name not in self.evidence or not self.evidence[name][0]]

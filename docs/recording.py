@@ -36,7 +36,7 @@ SCENES = (
     Scene(
         "# The user asks why the checkout is slow. Step 1 of 5 asks for the problem and its facts.",
         f"{SCRIPT} --step 1",
-        ("<step ", "  <STATE>", "4. `facts`", "  <NEXT ", "</step>"),
+        ("<step ", "  <STATE>", "3. `facts`", "  <NEXT ", "</step>"),
     ),
     Scene(
         "# The agent skips to the last step. Refused: the graph has no such transition.",
@@ -48,7 +48,6 @@ SCENES = (
         "",
         f"""{SCRIPT} --step next {RUN} \\
     --record facts='["F1: it gives up after 5 s (shop/cart.py:3 `TIMEOUT = 5`)"]' \\
-    --record request='Find out why the checkout is slow.' \\
     --record problem='A checkout takes 5 s; it should take 1 s.' \\
     --record test='Time a checkout: over 3 s is present, under 1.5 s is gone.' \\
     --record verdict=testable --record question=none""",

@@ -166,7 +166,7 @@ def test_a_walk_stops_if_no_text_says_what_is_asked(tmp_path: Path, monkeypatch:
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
     walk = Walk("problem-analysis", tmp_path)
     monkeypatch.setattr(walk.texts, "step", lambda *names: {})
-    with pytest.raises(Missing, match=r"no text says problem-analysis.gate.request"):
+    with pytest.raises(Missing, match=r"no text says problem-analysis.gate.problem"):
         walk.walk()
 
 

@@ -61,10 +61,10 @@ def test_the_demo_walks_to_the_end_and_shows_the_record(tmp_path: Path) -> None:
     assert kinds.count("refused") == 1
     assert any(line.startswith(f"Run {run.id}  problem-analysis, turn {run.turn}, done") for line in told)
     assert len(lines) <= 150 + 12 * (run.visits["investigate"] - 2)
-    assert run.state["report"]["answer"] in " ".join(run.state["report"]["report"].splitlines())
+    assert f"Next: {run.state['report']['next_step']}" in run.state["report"]["report"].splitlines()
     ledger.close()
 
-    for command, shows in ((trace, "report.answer: It is "), (graph, "gate")):
+    for command, shows in ((trace, "report.next_step: Move `import "), (graph, "gate")):
         shown = subprocess.run(
             shlex.split(command), cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60
         )

@@ -36,10 +36,9 @@ class Forms:
         }
 
     def _problem_analysis_hypothesize(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        form = "H{0}: cause {0} is it, {1}. Predicts: sign {0} is seen. Refuted by: sign {0} is missing."
+        form = "H{0}: cause {0} is it, {1}. Predicts: sign {0} is seen."
         return {
             "hypotheses": [form.format(at, odd) for at in range(1, len(values["hypotheses"]) + 1)],
-            "first_check": f"H1 and H2 differ: {odd}",
         }
 
     def _problem_analysis_investigate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
@@ -53,11 +52,11 @@ class Forms:
     def _problem_analysis_formulate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {
             "chain": [f"{at}. link {at} is {odd} [assumed]" for at in range(1, len(values["chain"]) + 1)],
-            "root_cause": f"Most likely: it is as it was made, {odd}",
+            "root_cause": f"1: without it nothing of that is left, {odd}",
         }
 
     def _problem_analysis_report(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"answer": f"It is most likely this: {odd}"}
+        return {"next_step": f"Look at what was found first: {odd}"}
 
     def _decision_critic_extract(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HYPOTHESES = [
-    "H1: it is one thing. Predicts: one is seen. Refuted by: none is seen.",
-    "H2: it is another thing. Predicts: another is seen. Refuted by: no other seen.",
+    "H1: it is one thing. Predicts: one is seen.",
+    "H2: it is another thing. Predicts: another is seen.",
 ]
 FRAME = {
     "gate.problem": "it is not so",
@@ -23,7 +23,6 @@ FRAMED = {
     **FRAME,
     "gate.question": "none",
     "hypothesize.hypotheses": HYPOTHESES,
-    "hypothesize.first_check": "H1, H2",
 }
 SURE = {
     **FRAMED,
@@ -250,9 +249,8 @@ ATTEMPTS: dict[str, Lazy] = {
         {
             **SURE,
             "formulate.chain": ["1. it was so [assumed]", "2. it is so [assumed]"],
-            "formulate.root_cause": "It is as it was made.",
-            "report.answer": "It is as it has to be.",
-            "report.report": "It is as it has to be. " + " ".join(f"word{at}" for at in range(30)),
+            "formulate.root_cause": "1: it would not be as it was made.",
+            "report.next_step": "Leave it as it has to be.",
         },
     ),
     "decision-critic: x in every field": Lazy(

@@ -29,7 +29,7 @@ BUDGETS = {
     "leon-writing-style": 58_500,
     "planner": 430_000,
     "planner-quick": 122_000,
-    "problem-analysis": 35_000,
+    "problem-analysis": 32_000,
     "prompt-engineer": 45_000,
     "refactor": 94_000,
     "safe-shell-search": 13_000,

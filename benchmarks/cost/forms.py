@@ -59,8 +59,26 @@ def section_as_row(kind: str, heading: str) -> Callable[[dict[str, str]], list[s
     return row
 
 
+def until(mark: str) -> Callable[[list[str]], list[str]]:
+    """Makes of each row what it says before a mark."""
+    return lambda rows: [row.partition(mark)[0].rstrip() for row in rows]
+
+
+def after(mark: str) -> Callable[[str], str]:
+    """Makes of a text what it says after the last mark."""
+    return lambda text: text.rpartition(mark)[2].strip()
+
+
+def second_sentence_of_link_1(text: str) -> str:
+    """What a root cause says after its first sentence, which the chain's first link says too."""
+    return f"1: {text.strip().partition('. ')[2]}"
+
+
 # By "workflow.step", fields that ask in another form for what the texts say under an older name.
 OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
+    "problem-analysis.hypothesize": {"hypotheses": ("hypotheses", until("Refuted by:"))},
+    "problem-analysis.formulate": {"root_cause": ("root_cause", second_sentence_of_link_1)},
+    "problem-analysis.report": {"next_step": ("report", after("Next: "))},
     "decision-critic.classify": {"kinds": ("classified", by_kind)},
     "decision-critic.verdict": {"grounds": ("carried_by", ids)},
     "codebase-analysis-explore.explore": {

@@ -191,7 +191,6 @@ HELD: dict[Stated, Held] = {
     Stated("problem-analysis/problem_analysis, observe", "five passes at most"): Rounds(
         "problem-analysis", "investigate", 5
     ),
-    Stated("problem-analysis/problem_analysis, formulate", "more than one hypothesis"): SUBJECT,
     Stated("prompt-engineer/ecosystem, triage", "two to twelve paths"): Refused(
         "prompt-engineer/scripts/check_prompts.py", ("begin", "new", ["1.md"], "yes", "2", "12"), "takes 2 to 12"
     ),

@@ -31,17 +31,17 @@ SIDES = ("for", "against", "weakens")
 LONGEST = 400
 
 FACT = 'write "F1: what was seen (its source)", or "Set aside: …"'
-HYPOTHESIS = "H1: cause and mechanism. Predicts: … Refuted by: …"
+HYPOTHESIS = "H1: cause and mechanism. Predicts: …"
 PROBLEM = "under which conditions, what is observed, what was expected instead"
 TEST = "what to run or look at, which result means present and which means gone"
 LINK = 'write "1. what leads to the next link [E2]"'
 OBSERVATION = "E1: what was run or read -> what it showed. For H1, against H2: why"
-PARTS = {"cause": "of its cause", "predicts": "after Predicts:", "refuted": "after Refuted by:"}
+PARTS = {"cause": "of its cause", "predicts": "after Predicts:"}
+ROOT = 'write "1: what is different without link 1", or "Not found: what the evidence has narrowed it to"'
+NOT_FOUND = "Not found:"
 
 _FACT = re.compile(r"F(?P<number>\d+):\s*(?P<text>.*\(.+\).*)", re.DOTALL)
-_HYPOTHESIS = re.compile(
-    r"(?P<id>H\d+):\s*(?P<cause>.+?)\bPredicts:\s*(?P<predicts>.+?)\bRefuted by:\s*(?P<refuted>.+)", re.DOTALL
-)
+_HYPOTHESIS = re.compile(r"(?P<id>H\d+):\s*(?P<cause>.+?)\bPredicts:\s*(?P<predicts>.+)", re.DOTALL)
 _OBSERVATION = re.compile(r"E(?P<number>\d+):\s*(?P<text>.+)", re.DOTALL)
 _SPEAKS = r"\b{side}\s+(H[1-8]\b(?:(?:\s*,\s*|\s+)(?:and\s+|or\s+|as\s+for\s+)?H[1-8]\b)*)"
 # Nothing beyond H8 is a hypothesis, such as a part number.
@@ -49,6 +49,7 @@ _RIVALS = re.compile(r"\bH[1-8]\b")
 _WITHDRAWN = re.compile(r"\bwithdraws\s+(E\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"^\s*\d+[.)]?\s")
 _LINK = re.compile(r"\[([^\]]*)\]")
+_ROOT = re.compile(r"(?P<links>\d+(?:\s*,\s*\d+)*):\s*(?P<without>.+)", re.DOTALL)
 
 Rows = list[str]
 
@@ -76,12 +77,9 @@ def frame_faults(verdict: str, question: str, facts: Rows, problem: str, test: s
     return found
 
 
-def hypothesis_faults(hypotheses: Rows, first_check: str) -> Rows:
-    """Hypotheses that lack a part, say the same or are misnumbered, and a first check that tells none apart."""
-    found = form_faults(hypotheses, 1) or twin_faults(hypotheses)
-    if not found and len(set(_RIVALS.findall(first_check)) & set(ids(hypotheses))) < 2:
-        found.append("first_check says what each hypothesis predicts: name two of them or more, as H1 and H2")
-    return found
+def hypothesis_faults(hypotheses: Rows) -> Rows:
+    """Hypotheses that lack a part, say the same or are misnumbered."""
+    return form_faults(hypotheses, 1) or twin_faults(hypotheses)
 
 
 def form_faults(hypotheses: Rows, first: int) -> Rows:
@@ -186,8 +184,8 @@ def confidence_faults(confidence: str, left: Rows, log: Rows) -> Rows:
     return []
 
 
-def cause_faults(facts: Rows, log: Rows, standing: Rows, confidence: str, chain: Rows, root_cause: str) -> Rows:
-    """Links that rest on nothing, and a cause surer than the investigation."""
+def cause_faults(facts: Rows, log: Rows, standing: Rows, chain: Rows, root_cause: str) -> Rows:
+    """Links that rest on nothing, and a root cause that is none of them, or that nothing stands for."""
     sources = {*(f"E{number_of(entry)}" for entry in log), *facts_by_id(facts)}
     found = []
     for row in chain:
@@ -197,15 +195,50 @@ def cause_faults(facts: Rows, log: Rows, standing: Rows, confidence: str, chain:
         ]
         if not cited:
             found.append(f"{row[:60]!r}: end the link with its evidence, as [E2] or [F1], or with [assumed]")
-    links = [checks.words(_NUMBER.sub("", _LINK.sub("", row))) for row in chain]
+    links = [checks.words(link_of(row)) for row in chain]
     found += [f"{row[:60]!r} says too little: {LINK}" for row, said in zip(chain, links, strict=True) if len(said) < 2]
     found += [f"the chain says {text[:60]!r} twice" for text in checks.repeated(" ".join(said) for said in links)]
-    if checks.says_little(root_cause.partition("Not found:")[2], 3) and checks.says_little(root_cause, 5):
-        found.append("root_cause says too little: name the link, and what would not happen without it")
-    sure = confidence in SURE and len([row for row in standing if not is_refuted(row)]) == 1
-    if not sure and not root_cause.startswith(("Most likely:", "Not found:")):
-        found.append(f"the confidence is {confidence}: begin root_cause with Most likely: or with Not found:")
+    return found + root_faults(chain, standing, root_cause)
+
+
+def root_faults(chain: Rows, standing: Rows, root_cause: str) -> Rows:
+    """A root cause that names no link of the chain, says too little, or is found though every hypothesis is refuted."""
+    if root_cause.startswith(NOT_FOUND):
+        little = checks.says_little(root_cause.partition(NOT_FOUND)[2])
+        return [f"root_cause says too little: {ROOT}"] * little
+    match = _ROOT.fullmatch(root_cause.strip())
+    if match is None:
+        return [f"root_cause: {ROOT}"]
+    found = [
+        f"root_cause names link {number}, and the chain has {len(chain)}"
+        for number in numbers(match["links"])
+        if not 1 <= number <= len(chain)
+    ]
+    if checks.says_little(match["without"], 4):
+        found.append(f"root_cause says too little: {ROOT}")
+    if all(map(is_refuted, standing)):
+        found.append(f"every hypothesis is refuted: begin root_cause with {NOT_FOUND}")
     return found
+
+
+def numbers(text: str) -> list[int]:
+    """The numbers in a text."""
+    return [int(number) for number in re.findall(r"\d+", text)]
+
+
+def link_of(row: str) -> str:
+    """What a link of the chain says, without its number and its evidence."""
+    return _NUMBER.sub("", _LINK.sub("", row)).strip()
+
+
+def headline(chain: Rows, root_cause: str, confidence: str, settled: bool) -> str:
+    """The report's beginning: the cause in the words of its links, how sure it is, and what is different without it."""
+    match = _ROOT.fullmatch(root_cause.strip())
+    if match is None:
+        return f"Cause not found (confidence {confidence}): {root_cause.partition(NOT_FOUND)[2].strip()}"
+    links = "; ".join(link_of(chain[number - 1]).rstrip(".") for number in numbers(match["links"]))
+    sure = "Cause" if settled else "Most likely cause"
+    return f"{sure} (confidence {confidence}): {links}.\nWithout it: {match['without']}"
 
 
 def report(
@@ -220,24 +253,22 @@ def report(
     chain: Rows,
     root_cause: str,
     gaps: str,
-    answer: str,
+    next_step: str,
 ) -> str:
     """The report, with the words of each hypothesis and of each observation that it rests on."""
     causes = {id_of(row): cause_of(row) for row in [*hypotheses, *added]}
     rivals = [f"{name}, {causes[name]}: {row.partition(': ')[2]}" for row in standing if (name := id_of(row)) in causes]
     refuted = [row for row, judged in zip(rivals, standing, strict=True) if is_refuted(judged)]
     left = [row for row in rivals if row not in refuted]
-    if confidence in SURE and len(left) == 1:
-        left = []
+    settled = confidence in SURE and len(left) == 1
     cited = re.findall(r"\b[EF]\d+\b", " ".join([*chain, root_cause, *refuted]))
     sources = {**facts_by_id(facts), **{f"E{number_of(entry)}": entry for entry in log}}
     parts = [
-        [f"Answer: {answer}"],
+        [headline(chain, root_cause, confidence, settled), *chain],
         [f"Problem: {problem}", f"Test: {test}"],
-        [f"Cause (confidence {confidence}): {root_cause}", *chain],
         ["Ruled out:", *refuted] if refuted else [],
-        ["Not ruled out:", *left] if left else [],
-        [f"Open: {gaps}"],
+        ["Not ruled out:", *left] if left and not settled else [],
+        [f"Open: {gaps}", f"Next: {next_step}"],
         ["What was observed:", *(row for name, row in sources.items() if name in cited)],
     ]
     return "\n\n".join("\n".join(line.strip() for line in part) for part in parts if part)
@@ -289,9 +320,9 @@ def speaks(side: str, entry: str) -> Rows:
 
 CHECKS: dict[str, tuple[checks.Check, str]] = {
     "frame": (frame_faults, "text text rows text text"),
-    "hypotheses": (hypothesis_faults, "rows text"),
+    "hypotheses": (hypothesis_faults, "rows"),
     "pass": (pass_faults, "rows rows rows rows text"),
-    "cause": (cause_faults, "rows rows rows text rows text"),
+    "cause": (cause_faults, "rows rows rows rows text"),
 }
 
 

@@ -19,7 +19,6 @@ IDS = ("H1", "H2", "H3", "H4", "H5", "H6", "H7", "H8")
 CHECK = "check_analysis.py"
 
 FRAME: list[Requirement] = [
-    Field("request", help="the user's words"),
     Field("problem", maximum=600, help="conditions, what is observed, what was expected instead"),
     Field("test", maximum=600, help="what to run or look at; which result means present, which gone"),
     Field("facts", "list", minimum=1, maximum=10, help='"F1: what was seen (ran `…`)"'),
@@ -28,9 +27,8 @@ FRAME: list[Requirement] = [
     Command([CHECK, "frame", "{verdict}", "{question}", "{facts}", "{problem}", "{test}"], 60),
 ]
 RIVALS: list[Requirement] = [
-    Field("hypotheses", "list", minimum=2, maximum=4, help='"H1: cause and mechanism. Predicts: … Refuted by: …"'),
-    Field("first_check", help="the observation, and what H1, H2, … predict for it"),
-    Command([CHECK, "hypotheses", "{hypotheses}", "{first_check}"], 60),
+    Field("hypotheses", "list", minimum=2, maximum=4, help='"H1: cause and mechanism. Predicts: …"'),
+    Command([CHECK, "hypotheses", "{hypotheses}"], 60),
 ]
 FINDINGS: list[Requirement] = [
     Field("evidence", "list", minimum=1, maximum=8, help='"E1: ran `…` -> what it showed. For H1, against H2: why"'),
@@ -46,23 +44,19 @@ FINDINGS: list[Requirement] = [
 ]
 CAUSE: list[Requirement] = [
     Field("chain", "list", minimum=2, maximum=8, help='"1. what leads to the next link [E2]", or [assumed]'),
-    Field("root_cause", help="the link to change, and what would then be different"),
+    Field("root_cause", help='"1: what is different without link 1", or "Not found: what it is narrowed to"'),
     Field("gaps", help="what is not proven or explained; or none"),
     Command(
-        [
-            *(CHECK, "cause", "{gate.facts}", "{investigate.log}", "{investigate.standing}"),
-            *("{investigate.confidence}", "{chain}", "{root_cause}"),
-        ],
-        60,
+        [CHECK, "cause", "{gate.facts}", "{investigate.log}", "{investigate.standing}", "{chain}", "{root_cause}"], 60
     ),
 ]
 REPORT: list[Requirement] = [
-    Field("answer", minimum=20, maximum=800, help="what answers the request, and the smallest next step"),
+    Field("next_step", minimum=20, maximum=400, help="the smallest step that the user could take now"),
     Command(
         [
             *(CHECK, "report", "{gate.problem}", "{gate.test}", "{gate.facts}", "{hypothesize.hypotheses}"),
             *("{investigate.added}", "{investigate.log}", "{investigate.standing}", "{investigate.confidence}"),
-            *("{formulate.chain}", "{formulate.root_cause}", "{formulate.gaps}", "{answer}"),
+            *("{formulate.chain}", "{formulate.root_cause}", "{formulate.gaps}", "{next_step}"),
         ],
         60,
         help="writes the report",
@@ -108,7 +102,7 @@ WORKFLOW = Workflow(
         [PROMPTS["gate"], "", PROMPTS["frame"]],
         {Outcome.OK: "hypothesize", Outcome.ITERATE: "gate", Outcome.FAIL: None},
         gate,
-        needs=["gate.request", "gate.problem", "gate.test", "gate.facts", "gate.question"],
+        needs=["gate.problem", "gate.test", "gate.facts", "gate.question"],
         requires=FRAME,
         when={
             Outcome.OK: "testable",
@@ -139,8 +133,7 @@ WORKFLOW = Workflow(
         {Outcome.OK: "formulate", Outcome.ITERATE: "investigate"},
         investigate,
         needs=[
-            *("gate.problem", "gate.test", "gate.facts", *RIVAL, "hypothesize.first_check"),
-            *("investigate.log", "investigate.standing"),
+            *("gate.problem", "gate.test", "gate.facts", *RIVAL, "investigate.log", "investigate.standing"),
         ],
         requires=FINDINGS,
         when={
@@ -168,7 +161,7 @@ WORKFLOW = Workflow(
         PROMPTS["report"],
         {Outcome.OK: None},
         needs=[
-            *("gate.request", "hypothesize.hypotheses", "investigate.standing", "investigate.confidence"),
+            *("gate.problem", "investigate.standing", "investigate.confidence"),
             *("formulate.chain", "formulate.root_cause", "formulate.gaps"),
         ],
         requires=REPORT,

@@ -6,19 +6,18 @@ from typing import Any
 
 from skills.lib.testing.samples import any_of
 
-ANSWER = "Most likely the first thing is in the way of the second."
+NEXT_STEP = "Take the first out and look whether the second comes."
 LOOKED = ("once", "a second time", "a third time", "a fourth time", "a fifth time")
 
 VALUES: dict[str, Any] = {
     "gate.problem": "The second does not come; it was wanted after the first.",
     "gate.test": "wc: two lines is present, three lines is gone",
     "gate.facts": ["F1: there are three lines (ran wc)"],
-    "gate.question": any_of("none", "Which of the two is meant?"),
+    "gate.question": any_of("none", "Which is meant?", "Which of the two is meant?", "Which one is meant?"),
     "hypothesize.hypotheses": [
-        "H1: the first is in the way. Predicts: without it the second comes. Refuted by: the second stays away.",
-        "H2: the third is too slow. Predicts: it takes over a minute. Refuted by: it takes a second.",
+        "H1: the first is in the way. Predicts: without it the second comes.",
+        "H2: the third is too slow. Predicts: it takes over a minute.",
     ],
-    "hypothesize.first_check": "leave the first out: H1 the second comes, H2 nothing changes",
     "investigate.evidence": any_of(
         *[
             [f"E{at}: ran it {times} without the first -> the second came. For H1, against H2: it took a second"]
@@ -26,6 +25,6 @@ VALUES: dict[str, Any] = {
         ]
     ),
     "formulate.chain": ["1. the first comes before the second [E1]", "2. the second has no room left [assumed]"],
-    "formulate.root_cause": "Most likely: the first. Without it the second would come.",
-    "report.answer": ANSWER,
+    "formulate.root_cause": "1: without it the second would come at once.",
+    "report.next_step": NEXT_STEP,
 }
