@@ -340,9 +340,7 @@ def test_four_rounds_are_the_most_and_the_report_learns_the_low_confidence(agent
     assert block.context["deepen.confidence"] == "low"
     assert block.context["deepen.questions"] == "- Is the queue written from outside? | deployment"
     assert block.context["deepen.log"] == "\n".join(
-        f"- Round {at}, confidence low.\n"
-        f"- src/queue.py:{at} | found in round {at} | nothing"
-        for at in (1, 2, 3, 4)
+        f"- Round {at}, confidence low.\n- src/queue.py:{at} | found in round {at} | nothing" for at in (1, 2, 3, 4)
     )
 
 
