@@ -68,7 +68,7 @@ class Forms:
     def _decision_critic_classify(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {
             "kinds": ["verifiable: C1", "judgement: A1", "constraint: K1"],
-            "load_bearing": [f"A1: if false, it falls: {odd}"],
+            "load_bearing": ["A1"],
         }
 
     def _decision_critic_question(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
@@ -82,12 +82,13 @@ class Forms:
         return {"answers": [f"Q{at} [observed]: {at} of them, {odd}. Basis: the log" for at in range(1, 4)]}
 
     def _decision_critic_challenge(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"standing": [f"A1: upheld by Q1: {odd}"], "case_against": f"It begins at A1. {odd} {_prose()}"}
+        return {"standing": ["A1: upheld by Q1"], "case_against": f"It begins at A1. {odd} {_prose()}"}
 
     def _decision_critic_reframe(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         count = len(values["options"])
         return {
             "options": [f"O{at}: another way is {odd}" for at in range(1, count + 1)],
+            "best": "O1",
             "effect": "same-answer",
         }
 

@@ -22,7 +22,7 @@ BEGIN, END = "<!-- cost -->", "<!-- /cost -->"
 BUDGETS = {
     "code-quality": 21_000,
     "codebase-analysis": 36_000,
-    "decision-critic": 35_500,
+    "decision-critic": 33_000,
     "deepthink": 126_000,
     "doc-sync": 64_000,
     "incoherence": 184_000,

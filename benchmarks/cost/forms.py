@@ -69,6 +69,31 @@ def after(mark: str) -> Callable[[str], str]:
     return lambda text: text.rpartition(mark)[2].strip()
 
 
+def first_id(letter: str) -> Callable[[str], str]:
+    """Makes of a text the first id with that letter in it."""
+    return lambda text: re.findall(rf"\b{letter}\d+\b", text)[0]
+
+
+def word_and_question(rows: list[str]) -> list[str]:
+    """Rows such as "A1: refuted by Q1: nine of eleven" without the finding, which the answer has."""
+    parts = [re.findall(r"^(\w+): (\w+)|\b(Q\d+)", row) for row in rows]
+    return [f"{first[0]}: {first[1]} by {', '.join(name for *_, name in asked)}" for first, *asked in parts]
+
+
+def sentences_within(limit: int) -> Callable[[str], str]:
+    """Makes of a text as many of its sentences as a limit leaves room for."""
+
+    def within(text: str) -> str:
+        kept = ""
+        for sentence in re.split(r"(?<=[.!?])\s+", text.strip()):
+            if len(f"{kept} {sentence}") > limit:
+                break
+            kept = f"{kept} {sentence}".strip()
+        return kept
+
+    return within
+
+
 def second_sentence_of_link_1(text: str) -> str:
     """What a root cause says after its first sentence, which the chain's first link says too."""
     return f"1: {text.strip().partition('. ')[2]}"
@@ -79,7 +104,12 @@ OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "problem-analysis.hypothesize": {"hypotheses": ("hypotheses", until("Refuted by:"))},
     "problem-analysis.formulate": {"root_cause": ("root_cause", second_sentence_of_link_1)},
     "problem-analysis.report": {"next_step": ("report", after("Next: "))},
-    "decision-critic.classify": {"kinds": ("classified", by_kind)},
+    "decision-critic.classify": {"kinds": ("classified", by_kind), "load_bearing": ("load_bearing", ids)},
+    "decision-critic.challenge": {
+        "standing": ("standing", word_and_question),
+        "case_against": ("case_against", sentences_within(700)),
+    },
+    "decision-critic.reframe": {"best": ("comparison", first_id("O"))},
     "decision-critic.verdict": {"grounds": ("carried_by", ids)},
     "codebase-analysis-explore.explore": {
         "findings": ("result", explored),

@@ -66,9 +66,6 @@ def kind_faults(points: Rows, kinds: Rows, load_bearing: Rows) -> Rows:
             found.append(f"{row[:60]!r}: write one of {', '.join(KINDS)}, and its ids: verifiable: C1, A1")
     found += [f"load_bearing names {name}, which is no point" for name in ids(load_bearing) if name not in known]
     found += [f"load_bearing names {name} twice" for name in checks.repeated(ids(load_bearing))]
-    for row in load_bearing:
-        if not (match := _ROW.fullmatch(row.strip())) or checks.says_little(match["text"]):
-            found.append(f"{row[:60]!r}: write A1: if false, and what would follow")
     if load_bearing and all(name.startswith("K") for name in ids(load_bearing)):
         found.append("load_bearing names constraints alone: name the claim or assumption that the decision rests on")
     return found
@@ -144,13 +141,15 @@ def case_faults(points: Rows, load_bearing: Rows, key: Rows, answers: Rows, stan
     return found
 
 
-def frame_faults(standing: Rows, options: Rows, comparison: str, effect: str) -> Rows:
-    """Options without their number or text, and an unclear effect that hangs on no open id."""
-    found = numbered_faults("O", options)
+def frame_faults(standing: Rows, options: Rows, best: str, effect: str) -> Rows:
+    """Options without their number or text, a best one that is none, and an unclear effect that hangs on no open id."""
+    found, named = numbered_faults("O", options), _ID.findall(best)
+    if len([name for name in named if name in ids(options)]) != 1:
+        found.append(f"best names one option: {', '.join(ids(options))}")
     open_ones = {id_of(row) for row in standing if standing_of(row) == "open"}
-    if effect == "unclear" and not open_ones & set(_ID.findall(comparison)):
+    if effect == "unclear" and not open_ones & set(named):
         what = ", ".join(sorted(open_ones)) or "none is"
-        found.append(f"effect is unclear: name in comparison the open id that it depends on ({what})")
+        found.append(f"effect is unclear: name in best the open id that it depends on ({what})")
     return found
 
 
@@ -161,7 +160,7 @@ def verdict_faults(
     standing: Rows,
     case: str,
     options: Rows,
-    comparison: str,
+    best: str,
     effect: str,
     verdict: str,
     grounds: Rows,
@@ -191,7 +190,7 @@ def report(
     standing: Rows,
     case: str,
     options: Rows,
-    comparison: str,
+    best: str,
     effect: str,
     verdict: str,
     grounds: Rows,
@@ -203,11 +202,12 @@ def report(
     told = {name: " - ".join(filter(None, [texts[name], stands.get(name)])) for name in texts}
     carrying = [name for name in ids(grounds) if name in texts]
     left = [id_of(row) for row in standing if standing_of(row) == "open" and id_of(row) not in carrying]
+    other = [name for name in _ID.findall(best) if name in told]
     named = {name for row in carrying + left for name in re.findall(r"\bQ\d+\b", stands.get(row, ""))}
     parts = [
         [f"Verdict: {verdict}. {action}"],
         ["What carries it:", *(told[name] for name in carrying)],
-        [f"Beside the best other option ({effect}): {comparison}"],
+        [f"Best other option ({effect}): {best}", *(told[name] for name in other if name not in [*carrying, *left])],
         ["What speaks against it:", case] if verdict == "STAND" else [],
         ["Open:", *(told[name] for name in left)] if left else [],
         ["What was found:", *(row for row in answers if id_of(row) in named)] if named else [],
