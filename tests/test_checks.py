@@ -182,7 +182,7 @@ def test_the_text_of_a_file_has_its_lines_and_no_mark(tmp_path: Path) -> None:
 # The call of each check script that reads a file which an agent names; {} is the file.
 READING = {
     "codebase-analysis/scripts/make_report.py": [
-        *("{}", "`large.md:1` `large.md:1-1` `large.md:1:1`", "[]", "[]", "x", "[]", "x"),
+        *("{}", "`small.md:1` `small.md:2` `small.md:3`", "[]", "[]", "x", "[]", "x"),
         *("[]", "[]", "[]", "[]", "x", "low"),
     ],
     "doc-sync/scripts/check_docs.py": ["list", "repo", "."],
@@ -197,6 +197,7 @@ READING = {
 def test_a_check_script_reads_no_file_without_end(script: str, tmp_path: Path) -> None:
     with open(tmp_path / "large.md", "wb") as file:
         file.truncate(3_000_000_000)
+    (tmp_path / "small.md").write_text("1\n2\n3\n")
     words = [word.format("large.md") for word in READING[script]]
     command = [sys.executable, str(Path(checks.__file__).parents[1] / script), *words]
     bounded = ["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *command]  # in kB

@@ -460,14 +460,19 @@ ATTEMPTS: dict[str, Lazy] = {
         {"discover.areas": [". | is it so? | README.md", "code.py | is it so? | code.py"]},
         loses=True,
     ),
+    "doc-sync: mended, and nothing has changed": Lazy(
+        "doc-sync/scripts/doc_sync.py",
+        End("refused", "migrate", "D1: README.md is as it was at the audit"),
+        {**WHOLE, "audit.findings": ["D1 | drift | README.md:3 | x | y"], "migrate.undone": []},
+    ),
     "doc-sync: one check of taste for all documents": Lazy(
         "doc-sync/scripts/doc_sync.py",
-        End("refused", "documents-review", "no answer to true-1, now-1, whole-1, reason-1, place-1"),
+        End("refused", "documents-review", "no answer to left-1, whole-1"),
         {
             **WHOLE,
             "audit.findings": ["D1 | drift | README.md:3 | x | y"],
-            "migrate.settled": ["D1 | done | README.md:3 is as it was"],
-            "task.answers": [{"id": "timeless", "status": "PASS", "place": "README.md:3"}],
+            "migrate.undone": ["D1 | it is as it was"],
+            "task.answers": [{"id": "written", "status": "PASS", "place": "README.md:3"}],
         },
     ),
     "doc-sync: nothing wrong": Lazy(

@@ -24,7 +24,7 @@ BUDGETS = {
     "codebase-analysis": 36_000,
     "decision-critic": 33_000,
     "deepthink": 126_000,
-    "doc-sync": 64_000,
+    "doc-sync": 47_500,
     "incoherence": 184_000,
     "leon-writing-style": 58_500,
     "planner": 430_000,

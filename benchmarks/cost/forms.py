@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.cost.joined import JOINED_CHECKS
 from benchmarks.cost.texts import Missing
 
 if TYPE_CHECKING:
@@ -99,6 +100,28 @@ def second_sentence_of_link_1(text: str) -> str:
     return f"1: {text.strip().partition('. ')[2]}"
 
 
+def rows_of(*ids: str, how: str = "") -> Callable[[list[str]], list[str]]:
+    """Takes from rows such as "D1 | left | why" those with these ids, or that ended so, without that part.
+
+    Of what is done only the file is taken: "D1 | README.md".
+    """
+
+    def taken(rows: list[str]) -> list[str]:
+        parts = [[part.strip() for part in row.split("|", 2)] for row in rows]
+        return [
+            f"{name} | {text.partition(':')[0] if ended == 'done' else text}"
+            for name, ended, text in parts
+            if name in ids or ended == how
+        ]
+
+    return taken
+
+
+def paragraph(number: int) -> Callable[[str], str]:
+    """Takes the paragraph of that number, from 1."""
+    return lambda text: text.strip().split("\n\n")[number - 1]
+
+
 # By "workflow.step", fields that ask in another form for what the texts say under an older name.
 OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "problem-analysis.hypothesize": {"hypotheses": ("hypotheses", until("Refuted by:"))},
@@ -116,6 +139,8 @@ OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "unsure": ("result", lines_under("UNSURE")),
         "unread": ("result", lines_under("UNREAD")),
     },
+    "doc-sync.migrate": {"undone": ("settled", rows_of(how="left")), "homes": ("settled", rows_of("D6"))},
+    "doc-sync.report": {"note": ("report", paragraph(2))},
     "codebase-analysis.synthesize": {
         "across": ("writes", section_as_row("context", "Context")),
     },
@@ -148,6 +173,8 @@ def point_of(name: str, scope: str, points: list[Point]) -> Point:
     by_id = {point.id: point for point in points}
     if name in by_id:
         return by_id[name]
+    for joined, former in JOINED_CHECKS.items():
+        name = re.sub(rf"^{joined}\b", former, name)
     kind = name if any(point.kind == name for point in points) else name.rpartition("-")[0]
     of_kind = [point for point in points if point.kind and point.kind == kind]
     fitting = [point for point in of_kind if scope in (point.scope, *point.targets)]

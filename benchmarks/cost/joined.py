@@ -8,3 +8,5 @@ JOINED = {
     "planner-plan-code": {"intent": "read", "correctness": "read", "tests": "structure"},
     "planner-plan-docs": {"comments": "read"},
 }
+# Checks that were joined: each with one of the former, whose judgement speaks for it.
+JOINED_CHECKS = {"written": "timeless"}

@@ -1,19 +1,21 @@
 """Finds what a script can find wrong with documents, and holds what doc-sync records to it.
 
 Faults are index rows and files that do not match, relative links that lead nowhere, and code-quoted paths that do not
-exist. Called in the project's root; ``list SCOPE PATH`` prints the faults, or that there is none; the other kinds check
-rows ("cell | cell") given as JSON arrays. Prints each complaint and ends with 1 if there is one.
+exist. Called in the project's root; ``list SCOPE PATH`` prints the faults, or that there is none; ``faults``,
+``digests`` and ``report`` print a JSON value to record; the other kinds check rows ("cell | cell") given as JSON
+arrays. Prints each complaint and ends with 1 if there is one.
 """
 
 from __future__ import annotations
 
 import fnmatch
+import hashlib
 import json
 import os
 import posixpath
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -37,6 +39,8 @@ UNLISTED = ("node_modules", "vendor", "dist", "build", "target", "__pycache__", 
 SHOWN = 25
 # One area is right for so many documents; where nothing is wrong, so many are compared one by one.
 ALONE, COMPARED = 8, 12
+# So many faults are recorded for the agent to see, and of so many documents the digests.
+MOST_FAULTS, MOST_DIGESTS = 60, 400
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
@@ -356,20 +360,71 @@ def says(text: str, words: str) -> bool:
     return re.search(rf"(?<![\w./-]){re.escape(words)}(?![\w/-])", text) is not None
 
 
-def settled_complaints(findings: Rows, settled: Rows) -> Rows:
-    """Findings that want text moved or mended and of which nothing is said, and rows that say nothing."""
-    due = [parts[0] for parts in map(cells, findings) if parts[1] not in ("index", "exempt")]
-    given = [cells(row)[0] for row in settled]
-    found = [f"{name} is missing" for name in due if name not in given]
-    found += [f"{name} gets no row here: no finding, or of kind index or exempt" for name in given if name not in due]
-    found += [f"{name} is given twice" for name in repeated(given)]
-    for row in settled:
-        parts = cells(row)
-        if len(parts) < 3 or parts[1] not in ("done", "left") or checks.says_little(parts[2], 2):
-            found.append(f"{row[:60]!r}: write D1 | done | path:line what stands there now, or D1 | left | why")
-        elif parts[1] == "done" and (why := open_place(checks.location(parts[2]))[0]):
-            found.append(f"{row[:60]!r}: {why}; begin with the path:line where one reads it now")
+def settled_complaints(
+    findings: Rows, before: dict[str, str], undone: Rows, homes: Rows, kept: Rows, kept_homes: Rows
+) -> Rows:
+    """Findings that are not left, and whose document is as it was; rows that say nothing; text that has no home.
+
+    A round without rows keeps those of the round before.
+    """
+    undone, homes = undone or kept, homes or kept_homes
+    due = {parts[0]: parts for parts in map(cells, findings) if parts[1] not in ("index", "exempt")}
+    unknown = [row for row in (*undone, *homes) if cells(row)[0] not in due]
+    found = [f"{row[:60]!r}: this is no finding, or of kind index or exempt" for row in unknown]
+    for kind, rows in (("undone", undone), ("homes", homes)):
+        found += [f"{kind}: {name} is given twice" for name in repeated([cells(row)[0] for row in rows])]
+    for row in undone:
+        if not checks.is_reason(row.partition("|")[2]):
+            found.append(f"{row[:60]!r}: write D1 | why it is left, in more than a word")
+    left = {cells(row)[0] for row in undone}
+    written = {cells(row)[0]: plain_path([*cells(row), ""][1]) for row in homes}
+    for name, parts in due.items():
+        if name in left:
+            continue
+        document = written.get(name, "" if parts[1] == "invisible" else file_of(parts[2]))
+        if not document:
+            found.append(f"{name} is missing: give {name} | path of the document in homes, or {name} | why in undone")
+        elif not is_file_of_project(document) and document not in before:
+            found.append(f"{name}: {document[:60]} is no file of the project")
+        elif before.get(document) == digest(document):
+            found.append(f"{name}: {document} is as it was at the audit; mend it, or give {name} | why in undone")
     return found
+
+
+def file_of(place: str) -> str:
+    """The path of a place, whether it is still there or not."""
+    return plain_path(checks.location(place).rpartition(":")[0])
+
+
+def digest(path: str) -> str:
+    """A short digest of a file's content; empty if there is no such file."""
+    return hashlib.sha256(checks.content(path)).hexdigest()[:12] if is_file_of_project(path) else ""
+
+
+def digests(scope: str, path: str, findings: Rows) -> dict[str, str]:
+    """The digests of the documents in scope, and of the files that findings name."""
+    named = [open_place(cells(row)[2])[1][0] for row in findings]
+    documents = Project(os.getcwd()).documents(scope, path)
+    return {file: digest(file) for file in dict.fromkeys([*named, *documents[:MOST_DIGESTS]])}
+
+
+def report(
+    note: str, left_out: Rows, findings: Rows, compared: Rows, done: Rows, left: Rows, indexes: Rows, excepted: Rows
+) -> str:
+    """The report as the user will read it."""
+    wrong = {parts[0]: parts for parts in map(cells, findings)}
+    mended = [f"{parts[0]}: {cells(row)[1]} (was: {wrong[parts[0]][3]})" for row in done if (parts := cells(row))]
+    mended += [f"{name}: {parts[2]}: {parts[4]}" for name, parts in wrong.items() if parts[1] == "index"]
+    heads = {
+        "Mended": mended,
+        "Indexes": indexes,
+        "Left for you to decide": left,
+        "Right, though a script complains": excepted,
+        "Not looked at": left_out,
+        "Compared": compared,
+    }
+    parts = [f"{head}:\n" + "\n".join(f"- {row}" for row in rows) for head, rows in heads.items() if rows]
+    return "\n\n".join([note.strip(), *parts])
 
 
 def remaining_complaints(
@@ -401,6 +456,11 @@ def index_row_complaints(indexes: Rows) -> Rows:
         if len(parts := cells(row)) < 2 or not parts[1] or not is_file_of_project(plain_path(parts[0]))
     ]
     return found + [f"{file} is given twice" for file in repeated([plain_path(cells(row)[0]) for row in indexes])]
+
+
+def present_faults(scope: str, path: str, left_out: Rows) -> Rows:
+    """The first faults, as lines."""
+    return [str(fault) for fault in faults(Project(os.getcwd()), scope, path, left_out)][:MOST_FAULTS]
 
 
 def all_faults(scope: str, path: str) -> Rows:
@@ -462,38 +522,55 @@ CHECKS: dict[str, tuple[checks.Check, str]] = {
     "list": (all_faults, "SCOPE PATH"),
     "areas": (area_complaints, "SCOPE PATH AREAS[] LEFT_OUT[]"),
     "audit": (audit_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] COMPARED[]"),
-    "settled": (settled_complaints, "FINDINGS[] SETTLED[]"),
+    "settled": (settled_complaints, "FINDINGS[] BEFORE{} UNDONE[] HOMES[] KEPT[] KEPT[]"),
     "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] INDEXES[] EXCEPTIONS[]"),
 }
 
 
-def rows(text: str) -> Rows:
-    """The rows of an argument; none where it still is the name of what was never recorded."""
-    return [] if re.fullmatch(r"\{[\w.]+\}", text) else list(json.loads(text))
+# What prints a JSON value to record, and no complaints.
+MADE: dict[str, tuple[Callable[..., object], str]] = {
+    "faults": (present_faults, "SCOPE PATH LEFT_OUT[]"),
+    "digests": (digests, "SCOPE PATH FINDINGS[]"),
+    "report": (report, "NOTE LEFT_OUT[] FINDINGS[] COMPARED[] DONE[] LEFT[] INDEXES[] EXCEPTED[]"),
+}
+
+
+def value(form: str, text: str) -> object:
+    """An argument as its form says; an empty list where it still is the name of what was never recorded."""
+    if not form.endswith(("[]", "{}")):
+        return text
+    return [] if re.fullmatch(r"\{[\w.]+\}", text) else json.loads(text)
 
 
 def main(arguments: list[str]) -> int:
-    """Print the complaints of the check that is named; 0 if there are none."""
-    check, forms = CHECKS.get(arguments[0] if arguments else "", (None, ""))
-    values = arguments[1:]
+    """Print the complaints of the check that is named, or the value to record; 0 if there are no complaints."""
+    kind, values = (arguments[0] if arguments else ""), arguments[1:]
+    check, forms = {**MADE, **CHECKS}.get(kind, (None, ""))
     if check is None or len(values) != len(forms.split()):
-        print("usage: check_docs.py " + " | ".join(f"{name} {forms}" for name, (_, forms) in CHECKS.items()))
+        print("usage: check_docs.py " + " | ".join(f"{name} {form}" for name, (_, form) in {**CHECKS, **MADE}.items()))
         return 2
-    pairs = zip(forms.split(), values, strict=True)
     try:
-        found = check(*(rows(text) if form.endswith("[]") else text for form, text in pairs))
+        made = check(*(value(form, text) for form, text in zip(forms.split(), values, strict=True)))
     except (OSError, ValueError) as error:
-        found = [f"this cannot be checked: {error}"]
+        return complained([f"this cannot be checked: {error}"])
     except GitProblem as error:
-        found = [f"this cannot be checked: {error}", *error.lines()[1:]]
-    shown = found if arguments[0] == "list" else found[:SHOWN]
-    for line in shown:
-        print(line)
-    if len(found) > len(shown):
-        print(f"and {len(found) - len(shown)} more")
-    if arguments[0] == "list" and not found:
+        return complained([f"this cannot be checked: {error}", *error.lines()[1:]])
+    if kind in MADE:
+        print(json.dumps(made, ensure_ascii=False))
+        return 0
+    assert isinstance(made, list)
+    if kind == "list" and not made:
         count = len(Project(os.getcwd()).documents(*values))
         print(f"nothing is wrong in {count} document{'s' if count != 1 else ''}")
+    return complained(made, len(made) if kind == "list" else SHOWN)
+
+
+def complained(found: Rows, most: int = SHOWN) -> int:
+    """Print so many complaints at most, and how many more there are; 1 if there is one, else 0."""
+    for line in found[:most]:
+        print(line)
+    if len(found) > most:
+        print(f"and {len(found) - most} more")
     return 1 if found else 0
 
 

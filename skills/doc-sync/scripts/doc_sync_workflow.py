@@ -26,12 +26,13 @@ PARAMS = [
     Arg("path", default=".", help="the directory or file, relative to the project's root; . for the whole"),
 ]
 MAP: list[Requirement] = [
-    Field("layout", minimum=40, maximum=1500, help="what kinds of document there are, for whom, and what is generated"),
     Field(
-        "areas", "list", minimum=1, maximum=8, help='each "paths, documents and code | what to find out | first file"'
+        "areas", "list", minimum=1, maximum=8, help='each "paths of documents and code | what to find out | first file"'
     ),
-    Field("left_out", "list", maximum=20, help='each "path | why its documents are not looked at"; [] where none is'),
+    Field("left_out", "list", maximum=20, required=False, help='each "path | why its documents are not looked at"'),
+    Field("rules", maximum=800, required=False, help="what is generated, by what command; the project's own rules"),
     Command([CHECK, "areas", "{scope}", "{path}", "{areas}", "{left_out}"], 120, help="every document is in an area"),
+    Command([CHECK, "faults", "{scope}", "{path}", "{left_out}"], 120, help="looks for faults", records="faults"),
 ]
 AUDIT: list[Requirement] = [
     Field("findings", "list", maximum=60, help='"D1 | kind | path:line | what is wrong | what is right, from where"'),
@@ -40,23 +41,41 @@ AUDIT: list[Requirement] = [
         "list",
         maximum=20,
         required=False,
-        help='only if nothing is to be done: each "document:line | statement | path:line that decides it"',
+        help='only if nothing is to be done: "document:line | statement | path:line that decides it"',
     ),
     Command(
         [CHECK, "audit", "{scope}", "{path}", "{discover.left_out}", "{findings}", "{compared}"],
         120,
-        help="every place exists, and what the script finds has a finding; where nothing is to be done, what was read",
+        help="every place exists; each fault has a finding",
     ),
+    Command([CHECK, "digests", "{scope}", "{path}", "{findings}"], 120, help="keeps digests", records="before"),
 ]
 SETTLED: list[Requirement] = [
-    Field("settled", "list", maximum=60, help='"D1 | done | path:line and what stands there now" or "D1 | left | why"'),
+    Field("undone", "list", maximum=60, required=False, help='each finding that is left: "D4 | why"'),
+    Field(
+        "homes", "list", maximum=60, required=False, help='of kind invisible and misplaced: "D3 | path of the document"'
+    ),
     Command(
-        [CHECK, "settled", "{audit.findings}", "{settled}"], 60, help="each finding but index and exempt has a row"
+        [
+            CHECK,
+            "settled",
+            "{audit.findings}",
+            "{audit.before}",
+            "{undone}",
+            "{homes}",
+            "{migrate.rows}",
+            "{migrate.places}",
+        ],
+        60,
+        help="the document of each other finding has changed",
+    ),
+    Command(
+        [CHECK, "faults", "{scope}", "{path}", "{discover.left_out}"], 120, help="looks for faults", records="faults"
     ),
 ]
 INDEXED: list[Requirement] = [
-    Field("indexes", "list", maximum=40, help='each "path | rows added, changed, struck"; [] where none was touched'),
-    Field("exceptions", "list", maximum=20, help='each "document | words as they stand there | why that is right"'),
+    Field("indexes", "list", maximum=40, required=False, help='each "path | rows added, changed, struck"'),
+    Field("exceptions", "list", maximum=20, required=False, help='each "document | words as they stand | why right"'),
     Command(
         [
             CHECK,
@@ -69,22 +88,45 @@ INDEXED: list[Requirement] = [
             "{exceptions}",
         ],
         120,
-        help="indexes match their folders; links and code-quoted paths lead somewhere, but where a finding is exempt",
+        help="no fault is left but exempt and excepted ones",
     ),
 ]
 CHECKS = [
-    Check("true", "MUST", "what the document now says there is so by the code", "indexes.done"),
+    Check("true", "MUST", "what the document now says there is so by the code", "migrate.done"),
     Check("now", "MUST", "no statement of it, changed or not, is false by the code", "indexes.documents"),
     Check("left", "SHOULD", "it was rightly left: the code would have to change, or the reason holds", "migrate.left"),
     Check("excepted", "SHOULD", "the words are an example, or name what the reader makes", "indexes.excepted"),
     Check("index", "COULD", "each row names a task, and the contents of its file", "indexes.indexes"),
     Check("whole", "MUST", "what was struck or moved stands elsewhere, or the code says it plainly"),
-    Check("reason", "SHOULD", "knowledge that was added gives a reason or an invariant that the code does not show"),
-    Check("place", "SHOULD", "each fact stands once, as near to its subject as its readers will look"),
-    Check("timeless", "SHOULD", "the text tells of what is so, not of what was done or will be"),
+    Check(
+        "written",
+        "SHOULD",
+        "what was added gives what the code does not show, stands once, near its subject, and tells of what is so",
+    ),
 ]
-FIXED = ("migrate.log", "migrate.left", "migrate.exempt", "indexes.indexes", "indexes.exceptions")
-REPORT = [Field("report", minimum=100, maximum=4000, help="the report as the user will read it")]
+REPORT: list[Requirement] = [
+    Field("note", minimum=60, maximum=1500, help="what the user has to know first"),
+    Command(
+        [
+            *(
+                CHECK,
+                "report",
+                "{note}",
+                "{discover.left_out}",
+                "{audit.findings}",
+                "{audit.compared}",
+                "{migrate.done}",
+            ),
+            *("{migrate.left}", "{indexes.indexes}", "{indexes.excepted}"),
+        ],
+        60,
+        help="puts the report together",
+        records="report",
+    ),
+]
+WRONG = ("migrate.left", "migrate.exempt", "indexes.exceptions")
+# What becomes of a finding without a row of its own.
+INDEX, EXEMPT = "index", "exempt"
 
 
 def spread(ctx: StepContext) -> Outcome:
@@ -99,42 +141,59 @@ def anything_due(ctx: StepContext) -> Outcome:
     return Outcome.OK if set(kinds) - {"exempt"} else Outcome.SKIP
 
 
-def log(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Keep what every round settled, the findings that are left to the user as they stand, and the exempt ones."""
-    settled = [[part.strip() for part in row.split("|", 2)] for row in ctx.step_state["settled"]]
-    reasons = {parts[0]: parts[2] for parts in settled if parts[1] == "left"}
-    found = {row.partition("|")[0].strip(): row for row in ctx.run_state["audit"]["findings"]}
+def cells(row: str) -> list[str]:
+    """The parts of a row between its bars, without the space around them."""
+    return [part.strip() for part in row.split("|")]
+
+
+def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """What was done, each finding with its document, and what is left or exempt, each as it stands.
+
+    A round that names nothing as left, or as written elsewhere, keeps what the rounds before named.
+    """
+    state = ctx.step_state
+    undone, homes = (state.get(name, state.get(kept, [])) for name, kept in (("undone", "rows"), ("homes", "places")))
+    reasons = {cells(row)[0]: row.partition("|")[2].strip() for row in undone}
+    written = {cells(row)[0]: cells(row)[1].strip("`") for row in homes}
+    found = {cells(row)[0]: row for row in ctx.run_state["audit"]["findings"]}
+    done, documents = [], set()
+    for name, row in found.items():
+        kind, place, _, right = cells(row)[1:5]
+        if kind not in (INDEX, EXEMPT) and name not in reasons:
+            document = written.get(name, place.strip("`").rpartition(":")[0])
+            done.append(f"{name} | {document} on: {right}")
+            documents.add(os.path.normpath(document))
     return Outcome.OK, {
-        "log": [*ctx.step_state.get("log", ()), f"Round {ctx.iteration}:", *ctx.step_state["settled"]],
+        "rows": undone,
+        "places": homes,
+        "done": done,
+        "documents": sorted(documents),
         "left": [f"{found[name]} | left: {why}" for name, why in reasons.items()],
-        "exempt": [row for row in found.values() if row.split("|")[1].strip() == "exempt"],
+        "exempt": [row for row in found.values() if cells(row)[1] == EXEMPT],
     }
 
 
 def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Name what the reviewer checks: the findings that are done, the documents that were changed, the exceptions.
+    """Name what the reviewer checks beside the findings that are done: the documents that changed, the exceptions.
 
     ``looked_at`` has the documents that were left as they are, rightly or not: their verdict is about them, too.
     """
-    rows = [[part.strip() for part in row.split("|", 2)] for row in ctx.run_state["migrate"]["settled"]]
-    done = [f"{name} | {what}" for name, how, what in rows if how == "done"]
-    settled = [row.partition("|")[2].partition(":")[0].strip(" `") for row in done]
-    indexes = [row.partition("|")[0].strip(" `") for row in ctx.step_state["indexes"]]
-    kept = [*ctx.run_state["migrate"]["left"], *ctx.run_state["migrate"]["exempt"]]
-    as_it_is = [row.split("|")[2].partition(":")[0].strip(" `") for row in kept]
-    as_it_is += [row.partition("|")[0].strip(" `") for row in ctx.step_state["exceptions"]]
-    exceptions = [f"X{at} | {row}" for at, row in enumerate(ctx.step_state["exceptions"], 1)]
+    migrate, indexes = ctx.run_state["migrate"], ctx.step_state.get("indexes", [])
+    exceptions = ctx.step_state.get("exceptions", [])
+    touched = [os.path.normpath(cells(row)[0].strip("`")) for row in indexes]
+    as_it_is = [cells(row)[2].partition(":")[0].strip(" `") for row in (*migrate["left"], *migrate["exempt"])]
+    as_it_is += [cells(row)[0].strip("`") for row in exceptions]
     return Outcome.OK, {
-        "done": done,
-        "documents": sorted({os.path.normpath(path) for path in (*settled, *indexes)}),
+        "indexes": indexes,
+        "documents": sorted({*migrate["documents"], *touched}),
         "looked_at": sorted({os.path.normpath(path) for path in as_it_is}),
-        "excepted": [*ctx.run_state["migrate"]["exempt"], *exceptions],
+        "excepted": [*migrate["exempt"], *[f"X{at} | {row}" for at, row in enumerate(exceptions, 1)]],
     }
 
 
 def forbidden(step: str) -> list[str]:
-    """What the prompts forbid in that step and in all, a rule a line."""
-    return [*PROMPTS[f"{step} (forbidden)"].splitlines(), *PROMPTS["all (forbidden)"].splitlines()]
+    """What the prompts forbid in that step, a rule a line."""
+    return PROMPTS[f"{step} (forbidden)"].splitlines()
 
 
 WORKFLOW = Workflow(
@@ -156,8 +215,7 @@ WORKFLOW = Workflow(
         PROMPTS["survey"],
         {Outcome.OK: "audit"},
         Dispatch(AgentRole.EXPLORE, task=PROMPTS["survey (task)"], targets="discover.areas", cap=8),
-        needs=["scope", "path", "discover.areas"],
-        forbidden=forbidden("survey"),
+        needs=["scope", "path"],
         when={Outcome.OK: "every sub-agent has finished, or is accounted for as lost"},
     ),
     StepDef(
@@ -166,7 +224,10 @@ WORKFLOW = Workflow(
         [PROMPTS["audit"], "", get_convention("documentation")],
         {Outcome.OK: "migrate", Outcome.SKIP: "report"},
         anything_due,
-        needs=["scope", "path", "discover.layout", "discover.areas", "discover.left_out", "survey.results"],
+        needs=[
+            *("scope", "path", "discover.areas", "discover.left_out", "discover.rules", "discover.faults"),
+            "survey.results",
+        ],
         requires=AUDIT,
         forbidden=forbidden("audit"),
         when={Outcome.OK: "something is to be mended", Outcome.SKIP: "nothing is: the documents are true"},
@@ -179,10 +240,10 @@ WORKFLOW = Workflow(
         "Move and mend the content",
         [PROMPTS["migrate"], "", QUESTIONS],
         {Outcome.OK: "indexes"},
-        log,
-        needs=["scope", "path", "discover.layout", "audit.findings", "migrate.settled"],
+        settle,
+        needs=["discover.rules", "audit.findings", "migrate.rows"],
         requires=SETTLED,
-        repeat=[PROMPTS["migrate (again)"], "", QUESTIONS],
+        repeat=PROMPTS["migrate (again)"],
         forbidden=forbidden("migrate"),
         when={Outcome.OK: "each finding is settled in the documents, or left with a reason"},
     ),
@@ -192,11 +253,9 @@ WORKFLOW = Workflow(
         [PROMPTS["indexes"], "", get_convention("documentation", "Index: one per folder")],
         {Outcome.OK: "documents-review"},
         hand_over,
-        needs=[
-            *("scope", "path", "discover.layout", "discover.left_out", "audit.findings", "migrate.settled"),
-            *("indexes.indexes", "indexes.exceptions"),
-        ],
+        needs=["discover.rules", "audit.findings", "migrate.faults", "indexes.indexes", "indexes.exceptions"],
         requires=INDEXED,
+        repeat=PROMPTS["indexes (again)"],
         forbidden=forbidden("indexes"),
         when={Outcome.OK: "the script finds nothing that is not an exception"},
     ),
@@ -211,25 +270,24 @@ WORKFLOW = Workflow(
             covers=["{indexes.documents}", "{indexes.looked_at}"],
         ),
         actions=[PROMPTS["review"]],
-        needs=["scope", "path"],
     ),
     StepDef(
         "report",
         "Report",
         PROMPTS["report"],
         {Outcome.OK: None},
-        needs=[
-            *("scope", "path", "discover.areas", "discover.left_out", "audit.findings", "audit.compared"),
-            *FIXED,
-        ],
+        needs=["scope", "path", "audit.findings", "audit.compared", *WRONG],
         requires=REPORT,
-        forbidden=forbidden("report"),
         when={Outcome.OK: "the user can read in it what changed and what was left"},
         allow=dict.fromkeys(
-            [f"read-on-some-paths:{value}" for value in FIXED],
+            [
+                f"read-on-some-paths:{value}"
+                for value in (*WRONG, "migrate.done", "indexes.indexes", "indexes.excepted")
+            ],
             "where nothing was wrong no round was made, and the step says what to report",
         ),
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Doc sync",
     description="Brings documents back in line with the code.",
     params=PARAMS,

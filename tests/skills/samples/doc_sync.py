@@ -18,7 +18,8 @@ VALUES: dict[str, Any] = {
         ["D1 | exempt | docs/a.md:1 | says one | that is so"],
     ),
     "audit.compared": ["docs/a.md:1 | says one | code.py:1 `ONE`"],
-    "migrate.settled": ["D1 | done | docs/a.md:1 says two"],
+    "migrate.undone": ["D1 | the user has to say"],
+    "migrate.homes": [],
     "indexes.indexes": [],
     "indexes.exceptions": [],
 }
