@@ -36,6 +36,8 @@ characters of what is shown stand as `?`.
 | variable | meaning |
 |---|---|
 | `LOCKSTEP_HOME` | the folder of the ledger, in place of `.lockstep` in the project's root |
+| `LOCKSTEP_LEDGER_URL` | the database of [a ledger that machines share](postgres.md) |
+| `LOCKSTEP_LEDGER_PROJECT` | the name of the project in that database |
 | `NO_COLOR` | set to anything: no colour, as with `--no-color` |
 | `FORCE_COLOR` | set to anything but 0: colour when piped on, too |
 | `LC_ALL`, `LC_CTYPE`, `LANG` | set to C or POSIX: drawings in ASCII |

@@ -74,6 +74,7 @@ def lockstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str |
     ``run.block`` is the printed document, ``run.project`` the folder, ``run.write`` puts a file there.
     """
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+    monkeypatch.delenv("LOCKSTEP_LEDGER_URL", raising=False)
 
     def begin(where: str | Path) -> Session:
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from skills.lib.testing.follower import InProcess
 from tests.fixtures.deviations import recorded_state
+from tests.fixtures.kinds import Kind
 from tests.fixtures.processes import race
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ def walk(agent: Agent, topic: str, transitions: int) -> int:
     return 0
 
 
-def test_eight_processes_on_one_ledger_lose_nothing(agent: Factory) -> None:
+def test_eight_processes_on_one_ledger_lose_nothing(agent: Factory, kind: Kind) -> None:
     tour = agent("tour")
     assert race(PROCESSES, lambda at: walk(tour, f"question {at}", TRANSITIONS)) == [0] * PROCESSES
     now = recorded_state(tour)
@@ -42,7 +42,7 @@ def test_eight_processes_on_one_ledger_lose_nothing(agent: Factory) -> None:
         assert turns == list(range(1, TRANSITIONS + 2))
 
 
-def test_of_eight_that_race_for_one_transition_one_wins(agent: Factory, tmp_path: Path) -> None:
+def test_of_eight_that_race_for_one_transition_one_wins(agent: Factory, kind: Kind) -> None:
     tour = agent("tour")
     for number in range(12):
         begun = tour.open(topic=f"question {number}")
@@ -62,7 +62,7 @@ def test_of_eight_that_race_for_one_transition_one_wins(agent: Factory, tmp_path
     recorded_state(tour)
 
 
-def test_children_that_end_at_the_same_moment_are_each_counted(agent: Factory) -> None:
+def test_children_that_end_at_the_same_moment_are_each_counted(agent: Factory, kind: Kind) -> None:
     brood = agent("brood")
     block = brood.follow(brood.open(), targets=["a", "b", "c", "d"])
     tasks = [brood.run_command(child.command) for child in block.children]
@@ -73,7 +73,7 @@ def test_children_that_end_at_the_same_moment_are_each_counted(agent: Factory) -
     assert [f"result: found {at}" in scan.context["explore.results"] for at in range(4)] == [True] * 4
 
 
-def test_giving_up_and_returning_race_and_one_of_them_counts(agent: Factory) -> None:
+def test_giving_up_and_returning_race_and_one_of_them_counts(agent: Factory, kind: Kind) -> None:
     brood = agent("brood")
     for number in range(8):
         block = brood.follow(brood.open("--new"), targets=[f"a{number}"])

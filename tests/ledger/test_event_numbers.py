@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -13,10 +11,11 @@ from hypothesis import strategies as st
 from lockstep import Ledger, LedgerError, Run
 from skills.lib.engine.decision import Move
 from skills.lib.ledger import removal
+from tests.fixtures.kinds import Kind
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path: Path, kind: Kind) -> Ledger:
     return Ledger(str(tmp_path / "home"))
 
 
@@ -59,8 +58,10 @@ def test_as_many_events_are_given_as_are_asked_for(ledger: Ledger) -> None:
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.integers(0, 3), max_size=20), limit=st.integers(1, 5))
-def test_page_after_page_gives_every_event_once_and_in_order(tmp_path: Path, moves: list[int], limit: int) -> None:
-    ledger = Ledger(str(tmp_path / os.urandom(4).hex()))
+def test_page_after_page_gives_every_event_once_and_in_order(
+    tmp_path: Path, kind: Kind, moves: list[int], limit: int
+) -> None:
+    ledger = kind.new(tmp_path)
     runs: dict[int, Run] = {}
     for at in moves:
         runs[at] = moved(ledger, runs[at]) if at in runs else opened(ledger, f"run{at}")
@@ -82,12 +83,11 @@ def test_page_after_page_gives_every_event_once_and_in_order(tmp_path: Path, mov
         "DELETE FROM events WHERE seq=2",
     ],
 )
-def test_an_event_after_a_cursor_follows_from_the_one_before_it_or_is_damage(ledger: Ledger, edit: str) -> None:
+def test_an_event_after_a_cursor_follows_from_the_one_before_it_or_is_damage(
+    ledger: Ledger, tmp_path: Path, kind: Kind, edit: str
+) -> None:
     moved(ledger, moved(ledger, opened(ledger, "one")))
     assert [event.seq for event in ledger.events_after(2)] == [3]
-    connection = sqlite3.connect(ledger.path)
-    connection.execute(edit)
-    connection.commit()
-    connection.close()
+    kind.edit(tmp_path / "home", edit)
     with pytest.raises(LedgerError, match=r"event 3 of run .* has a wrong checksum or field"):
         ledger.events_after(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError, UsageError
 from skills.lib.ledger import Ledger, Stale, new_id, removal, verification
 from skills.lib.model.run import Run
+from tests.fixtures.kinds import Kind
 from tests.fixtures.strategies import hostile_texts
 
 NAMES = st.sampled_from(("a", "b", "c"))
@@ -24,7 +24,7 @@ JSON = st.recursive(
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path: Path, kind: Kind) -> Ledger:
     return Ledger(str(tmp_path / "home"))
 
 
@@ -36,9 +36,9 @@ def opened(ledger: Ledger, **fields: object) -> Run:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=st.lists(st.tuples(st.integers(0, 2), NAMES, st.dictionaries(NAMES, JSON, max_size=2), JSON), max_size=12))
 def test_replaying_the_events_gives_every_run_as_it_stands(
-    tmp_path: Path, moves: list[tuple[int, str, dict[str, object], object]]
+    tmp_path: Path, kind: Kind, moves: list[tuple[int, str, dict[str, object], object]]
 ) -> None:
-    ledger = Ledger(str(tmp_path / os.urandom(4).hex()))
+    ledger = kind.new(tmp_path)
     runs = [opened(ledger) for _ in range(3)]
     for at, step, state, detail in moves:
         before = runs[at]
@@ -100,14 +100,16 @@ def test_deleting_ended_runs_leaves_a_sound_ledger(ledger: Ledger) -> None:
         ledger.definition("f")
 
 
-def test_a_missing_ledger_is_an_error_if_none_may_be_made(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="there is no ledger at") as told:
+def test_a_missing_ledger_is_an_error_if_none_may_be_made(tmp_path: Path, kind: Kind) -> None:
+    with pytest.raises(LedgerError, match=r"there is no ledger (at|of shop in postgresql)") as told:
         Ledger(str(tmp_path / "home"), create=False)
-    assert "--step 1" in told.value.in_shell
+    assert "open a run, which makes one" in told.value.remedy
+    assert Ledger.existing(str(tmp_path / "home")) is None
     assert not (tmp_path / "home").exists()
 
 
-def test_the_folder_is_the_owners_and_stays_out_of_git(ledger: Ledger) -> None:
+def test_the_folder_is_the_owners_and_stays_out_of_git(tmp_path: Path) -> None:
+    ledger = Ledger(str(tmp_path / "home"))
     home = Path(ledger.path).parent
     assert home.stat().st_mode & 0o777 == 0o700
     assert Path(ledger.path).stat().st_mode & 0o777 == 0o600

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +14,7 @@ from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError, RefusedError
 from skills.lib.ledger import Ledger, new_id, removal, verification
 from skills.lib.model.run import Run
+from tests.fixtures.kinds import Kind
 
 DEFINITION = {"name": "w"}
 FINGERPRINT = digest(DEFINITION)
@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ledger(home: Path) -> Iterator[Ledger]:
+def ledger(home: Path, kind: Kind) -> Iterator[Ledger]:
     with Ledger(str(home)) as made:
         yield made
 
@@ -42,11 +42,8 @@ def with_sub_agents(ledger: Ledger) -> Run:
     return ledger.commit(run, Move(run.changed(turn=2), "moved", {}, (spec, {**spec, "number": 2})), "agent")
 
 
-def change(home: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(home / "runs.db")) as connection:
-        for statement in statements:
-            assert connection.execute(statement).rowcount > 0, statement
-        connection.commit()
+def change(kind: Kind, home: Path, *statements: str) -> None:
+    assert all(kind.edit(home, *statements)), statements
 
 
 def test_a_run_that_goes_on_is_not_removed_nor_are_the_others_with_it(ledger: Ledger) -> None:
@@ -61,17 +58,20 @@ def test_a_run_that_goes_on_is_not_removed_nor_are_the_others_with_it(ledger: Le
 class Watched(Ledger):
     """A ledger in which another process opens a run while all runs are read."""
 
+    home: str
+
     def each_run(self, where: str = "1=1", values: Any = ()) -> Iterator[Run]:
         yield from super().each_run(where, values)
-        with Ledger(str(Path(self.path).parent)) as other:
+        with Ledger(self.home) as other:
             self.opened_meanwhile = opened(other).id
 
 
 def test_nobody_waits_while_runs_are_read_and_what_opens_meanwhile_keeps_its_definition(
-    ledger: Ledger, home: Path
+    ledger: Ledger, home: Path, kind: Kind
 ) -> None:
     ended = opened(ledger, status="done", step=None)
     with closing(Watched(str(home))) as watched:
+        watched.home = str(home)
         removal.remove(watched, [ended.id])
         assert [run.id for run in ledger.every_run()] == [watched.opened_meanwhile]
     verification.verify(ledger)
@@ -92,11 +92,11 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_run_that_cannot_be_read_is_found_and_taken_out_with_its_sub_agents(
-    ledger: Ledger, home: Path, damage: str
+    ledger: Ledger, home: Path, kind: Kind, damage: str
 ) -> None:
     broken, whole = with_sub_agents(ledger), with_sub_agents(ledger)
     assert removal.unreadable(ledger) == {}
-    change(home, DAMAGE[damage].format(run=broken.id))
+    change(kind, home, DAMAGE[damage].format(run=broken.id))
     with pytest.raises(LedgerError):
         verification.verify(ledger)
     found = removal.unreadable(ledger)
@@ -109,9 +109,9 @@ def test_a_run_that_cannot_be_read_is_found_and_taken_out_with_its_sub_agents(
     assert removal.unreadable(ledger) == {}
 
 
-def test_a_definition_that_is_lost_makes_all_of_its_runs_unreadable(ledger: Ledger, home: Path) -> None:
+def test_a_definition_that_is_lost_makes_all_of_its_runs_unreadable(ledger: Ledger, home: Path, kind: Kind) -> None:
     run = opened(ledger)
-    change(home, "UPDATE definitions SET sum='0'")
+    change(kind, home, "UPDATE definitions SET sum='0'")
     assert list(removal.unreadable(ledger)) == [run.id]
     removal.remove_unreadable(ledger, [run.id])
     verification.verify(ledger)
@@ -119,10 +119,10 @@ def test_a_definition_that_is_lost_makes_all_of_its_runs_unreadable(ledger: Ledg
     verification.verify(ledger)
 
 
-def test_a_note_about_a_run_that_there_is_not_is_damage(ledger: Ledger, home: Path) -> None:
+def test_a_note_about_a_run_that_there_is_not_is_damage(ledger: Ledger, home: Path, kind: Kind) -> None:
     run = opened(ledger)
     ledger.note(run.id, 1, "refused", "agent", {})
-    change(home, "UPDATE events SET run='nosuchrun' WHERE kind='refused'")
+    change(kind, home, "UPDATE events SET run='nosuchrun' WHERE kind='refused'")
     with pytest.raises(LedgerError, match="its events do not lead to run nosuchrun"):
         verification.verify(ledger)
     assert list(removal.unreadable(ledger)) == ["nosuchrun"]
@@ -140,10 +140,11 @@ def test_nothing_is_noted_of_a_run_that_was_removed_meanwhile(ledger: Ledger) ->
 
 
 def test_a_ledger_without_a_number_for_the_next_event_is_damaged_and_the_disk_is_not_full(
-    ledger: Ledger, home: Path
+    ledger: Ledger, home: Path, kind: Kind
 ) -> None:
     run = opened(ledger)
-    change(home, f"UPDATE sqlite_sequence SET seq={(1 << 63) - 1}")
+    last = f"SELECT setval('events_seq_seq', {(1 << 63) - 1})"
+    change(kind, home, last if kind.is_shared else f"UPDATE sqlite_sequence SET seq={(1 << 63) - 1}")
     for call in (
         lambda: ledger.note(run.id, 1, "refused", "agent", {}),
         lambda: opened(ledger),

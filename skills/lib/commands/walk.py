@@ -20,6 +20,7 @@ from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
 from skills.lib.errors import PRINTED, RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.hosts import skills
+from skills.lib.ledger import is_shared
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import cli
 from skills.lib.testing.blocks import PrintedBlock
@@ -76,15 +77,19 @@ def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: s
 
 
 def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> int:
-    """Walk on a separate ledger, which is kept only if the run is not at its end."""
-    home, before = tempfile.mkdtemp(prefix="lockstep-walk-"), os.environ.get("LOCKSTEP_HOME")
-    os.environ["LOCKSTEP_HOME"] = home
+    """Walk on a separate ledger, in a file, which is kept only if the run is not at its end."""
+    home = tempfile.mkdtemp(prefix="lockstep-walk-")
+    separate = {"LOCKSTEP_HOME": home, **dict.fromkeys(["LOCKSTEP_LEDGER_URL"] * is_shared(), "")}
+    before = {name: os.environ.get(name) for name in separate}
+    os.environ.update(separate)
     try:
-        return _walk(screen, journey, None, project, skill, f"LOCKSTEP_HOME={home} ")
+        prefix = "".join(f"{name}={value} " for name, value in separate.items())
+        return _walk(screen, journey, None, project, skill, prefix)
     finally:
-        os.environ.pop("LOCKSTEP_HOME")
-        if before is not None:
-            os.environ["LOCKSTEP_HOME"] = before
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
         if journey.block is None or journey.block.kind == "done":
             shutil.rmtree(home, ignore_errors=True)
 

@@ -15,7 +15,7 @@ PASSED = (
 )
 # By these Lockstep finds what it keeps: its own scripts get them too.
 OF_LOCKSTEP = (
-    *("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_DATA"),
+    *("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_DATA", "LOCKSTEP_LEDGER_URL", "LOCKSTEP_LEDGER_PROJECT"),
     *("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
 )
 # What makes a program load or run something else.

@@ -1,5 +1,5 @@
-"""The append-only record of runs, on SQLite from the standard library."""
+"""The append-only record of runs, on SQLite from the standard library, or on PostgreSQL."""
 
-from skills.lib.ledger.ledger import Ledger, Stale, keyed_id, new_id
+from skills.lib.ledger.ledger import Ledger, Stale, is_shared, keyed_id, new_id
 
-__all__ = ["Ledger", "Stale", "keyed_id", "new_id"]
+__all__ = ["Ledger", "Stale", "is_shared", "keyed_id", "new_id"]

@@ -25,7 +25,7 @@ MARKER = "LEDGER"
 # How many bytes of the folder's .gitignore are read.
 _LONGEST_IGNORE = 10_000
 # The folders beside the ledger in which files of runs and of graphs are written.
-_FOLDERS = ("open", "context", "seals")
+FOLDERS = ("open", "context", "seals")
 APPLICATION_ID = 0x4C4B5354  # "LKST"
 VERSION = 3
 # The digest of the texts of its tables and indexes, sorted: ``creation.TEXTS``.
@@ -292,7 +292,7 @@ class Database:
         A cloned project may bring links, which SQLite would write through; a FIFO or a folder in the place of a file
         would be waited for, or be reported as a ledger that cannot be written.
         """
-        for name in _FOLDERS:
+        for name in FOLDERS:
             link = paths.link_in(self.home, name)
             if link:
                 raise self.broken(f"cannot be used: {link} is a link", f"remove {link}")
@@ -314,27 +314,8 @@ class Database:
         return found
 
     def hide(self) -> None:
-        """Let git ignore the folder: a ledger in a commit would show to others what its runs recorded.
-
-        Lines of a cloned project that admit files again are replaced. A folder that cannot be written stays as it is.
-        """
-        path = os.path.join(self.home, ".gitignore")
-        try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        except OSError:
-            return
-        try:
-            read = os.read(file, _LONGEST_IGNORE)
-            lines = read.split(b"\n") if len(read) < _LONGEST_IGNORE else []
-            at = lines.index(b"*") if b"*" in lines else len(lines)
-            if at == len(lines) or any(line[:1] == b"!" for line in lines[at:]):
-                os.truncate(file, 0)
-                os.lseek(file, 0, os.SEEK_SET)
-                os.write(file, b"*\n")
-        except OSError:
-            pass
-        finally:
-            os.close(file)
+        """Let git ignore the folder, as the function does."""
+        hide(self.home)
 
     def connect(self) -> None:
         """Open a connection."""
@@ -386,6 +367,30 @@ class Database:
         """Give statements a function of so many arguments."""
         assert self._connection is not None
         self._connection.create_function(name, count, function)
+
+
+def hide(home: str) -> None:
+    """Let git ignore the folder: a ledger in a commit would show to others what its runs recorded.
+
+    Lines of a cloned project that admit files again are replaced. A folder that cannot be written stays as it is.
+    """
+    path = os.path.join(home, ".gitignore")
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError:
+        return
+    try:
+        read = os.read(file, _LONGEST_IGNORE)
+        lines = read.split(b"\n") if len(read) < _LONGEST_IGNORE else []
+        at = lines.index(b"*") if b"*" in lines else len(lines)
+        if at == len(lines) or any(line[:1] == b"!" for line in lines[at:]):
+            os.truncate(file, 0)
+            os.lseek(file, 0, os.SEEK_SET)
+            os.write(file, b"*\n")
+    except OSError:
+        pass
+    finally:
+        os.close(file)
 
 
 class _Reading:

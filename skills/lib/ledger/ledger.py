@@ -33,6 +33,11 @@ _AT_WORK = "SELECT id FROM runs WHERE parent=? AND status IN ('open','waiting') 
 _LISTED = ("workflow", "parent", "status", "params")
 
 
+def is_shared() -> bool:
+    """True if the environment names a database that machines share: ledgers are there, and in no file."""
+    return bool(os.environ.get("LOCKSTEP_LEDGER_URL"))
+
+
 class Stale(Exception):
     """The run has moved since it was read: another process won. Read it again."""
 
@@ -55,12 +60,27 @@ class Ledger:
     """The record of one home folder. Raises LedgerError wherever it cannot be trusted or used."""
 
     def __init__(self, home: str | Store, create: bool = True) -> None:
-        """Open the ledger of a home folder, or take the one in a database of another kind."""
-        self.database: Store = Database(home, create) if isinstance(home, str) else home
+        """Open the ledger of a home folder, or take the one in a database of another kind.
+
+        If LOCKSTEP_LEDGER_URL is set, the ledger of a folder is in the database that it names.
+        """
+        if not isinstance(home, str):
+            self.database: Store = home
+        elif is_shared():
+            from skills.lib.ledger.postgres.database import open_home  # with psycopg
+
+            self.database = open_home(home, create)
+        else:
+            self.database = Database(home, create)
 
     @classmethod
     def existing(cls, home: str) -> Ledger | None:
         """The record of a home folder; None if it never had one."""
+        if is_shared():
+            from skills.lib.ledger.postgres.database import existing  # with psycopg
+
+            found = existing(home)
+            return None if found is None else cls(found)
         return cls(home, create=False) if database.exists(home) else None
 
     def __enter__(self) -> Ledger:
@@ -71,7 +91,7 @@ class Ledger:
 
     @property
     def path(self) -> str:
-        """The file of the ledger."""
+        """The file of the ledger; of a shared one, what messages call it."""
         return self.database.path
 
     def run(self, run_id: str) -> Run | None:

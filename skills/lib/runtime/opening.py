@@ -10,7 +10,7 @@ from skills.lib.blocks.command_line import join
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import UsageError, tell
-from skills.lib.ledger import Stale, keyed_id, new_id, open_runs
+from skills.lib.ledger import Stale, is_shared, keyed_id, new_id, open_runs
 from skills.lib.ledger.tracked import tracked
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import arguments
@@ -114,7 +114,7 @@ def _refused(project: Project, workflow: Workflow, run: Run | None, request: Req
 
 def _warn_of_commits(project: Project) -> None:
     """Write to standard error if git has the ledger among the files of a commit."""
-    root = tracked(project.ledger.path)
+    root = "" if is_shared() else tracked(project.ledger.path)
     if root:
         folder = os.path.dirname(project.ledger.path)
         command = join(["git", "-C", root, "rm", "-rfq", "--cached", "--", os.path.relpath(folder, root)])

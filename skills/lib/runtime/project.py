@@ -10,7 +10,7 @@ from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import join
 from skills.lib.engine.decision import PROMPTED, Move
 from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, RefusedError, UsageError
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, is_shared
 from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
 from skills.lib.runtime import loading
@@ -108,6 +108,14 @@ class Project:
             if not self._opened:
                 self._opened.append(Ledger(self.home, create))
             return self._opened[0]
+
+    def has_ledger(self) -> bool:
+        """True if the project has a ledger, which is then open."""
+        with self._opening:
+            found = None if self._opened else Ledger.existing(self.home)
+            if found is not None:
+                self._opened.append(found)
+            return bool(self._opened)
 
     def close(self, exiting: bool = False) -> None:
         """Close the ledger, which is opened again if it is needed.
@@ -334,9 +342,10 @@ def _to_script(run: Run, script: str) -> Move:
 def is_of_another_project(run: Run, project: str, home: str = "") -> bool:
     """True if one ledger serves both projects. If each has its own, another path means that the project moved.
 
-    ``home`` is the folder of the ledger as a program names it, if it does.
+    A shared database has a ledger for each project, whose folder has a path of its own on each machine. ``home`` is the
+    folder of the ledger as a program names it, if it does.
     """
-    if run.project == project:
+    if run.project == project or is_shared():
         return False
     real = os.path.realpath
     if real(run.project) == real(project) or not os.path.isdir(run.project):

@@ -13,7 +13,7 @@ from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import REFUSED, EnvironmentProblem
 from skills.lib.field_checks import is_reason
-from skills.lib.ledger import database, listing, open_runs
+from skills.lib.ledger import listing, open_runs
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request, Run
@@ -128,7 +128,7 @@ def _listing_runs(
     known: list[Run] = []
     children: list[str] = []
     more = ""
-    if _has_ledger(project):
+    if project.has_ledger():
         found = listing.last_moved(project.ledger, MOST_LISTED, workflow.name)
         elsewhere = {run.id for run in found if _is_elsewhere(project, run)}
         known = [run for run in found if run.id not in elsewhere]
@@ -163,13 +163,9 @@ def _with_commands(refusal: Refused, how: str, *commands: str) -> Refused:
     return Refused(refusal.code, refusal.why, valid, of="commands", missing=refusal.missing, how=how)
 
 
-def _has_ledger(project: Project) -> bool:
-    return database.exists(project.home)
-
-
 def _has_sub_agents(project: Project, request: Request) -> bool:
     """True if sub-agents are at work that this script serves: one of them may have lost its run's id."""
-    return not request.new and _has_ledger(project) and bool(_sub_agents(project, (), request.run))
+    return not request.new and project.has_ledger() and bool(_sub_agents(project, (), request.run))
 
 
 def _about(child: Run) -> str:

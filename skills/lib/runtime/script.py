@@ -206,7 +206,8 @@ def _way_back(workflow: Workflow, words: Sequence[cli.Word], error: UsageError, 
         project = os.path.realpath(flags.get("project") or paths.project_root())
     except (OSError, ValueError):
         return ""
-    if not status_files.is_id(run_id) or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+    has_ledger = os.environ.get("LOCKSTEP_LEDGER_URL") or os.path.exists(os.path.join(paths.home(project), "runs.db"))
+    if not status_files.is_id(run_id) or not has_ledger:
         return ""
     from skills.lib.runtime import way_back  # few commands are wrong
 

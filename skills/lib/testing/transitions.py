@@ -74,6 +74,7 @@ def every_transition(
         script: Path, walk: Walk, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+        monkeypatch.delenv("LOCKSTEP_LEDGER_URL", raising=False)
         if script not in shared:
             shared[script] = SharedBeginnings(walks[script], tmp_path_factory.mktemp(script.stem), setup)
         try:

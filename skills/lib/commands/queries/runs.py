@@ -10,8 +10,8 @@ from skills.lib import paths
 from skills.lib.blocks.command_line import here
 from skills.lib.commands.console.screen import Cell, Screen
 from skills.lib.hosts import skills
-from skills.lib.ledger import Ledger
-from skills.lib.ledger.database import FILE, exists
+from skills.lib.ledger import Ledger, is_shared
+from skills.lib.ledger.database import FILE
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import Runner, serving
@@ -45,16 +45,16 @@ COLOURS = {
 
 def open_records(project: str) -> Records | None:
     """The project's records; None if it never had a ledger. Raises LedgerError if its ledger is missing."""
-    return _opened(project) if exists(paths.home(project)) else None
+    ledger = Ledger.existing(paths.home(project))
+    return None if ledger is None else _records(ledger, project)
 
 
 def require_records(project: str) -> Records:
     """The project's records; raises LedgerError if it has none."""
-    return open_records(project) or _opened(project)
+    return open_records(project) or _records(Ledger(paths.home(project), create=False), project)
 
 
-def _opened(project: str) -> Records:
-    ledger = Ledger(paths.home(project), create=False)
+def _records(ledger: Ledger, project: str) -> Records:
     context = click.get_current_context(silent=True)
     if context is not None:
         context.call_on_close(ledger.close)
@@ -94,7 +94,10 @@ def records_to_list(screen: Screen, project: str, skill: str | None, as_json: bo
     if records is None:
         if as_json:
             screen.json([])
-        screen.say(f"No run was ever opened in {project}: there is no {os.path.join(paths.home(project), FILE)}.")
+        lacks = "the shared database has no ledger of it"
+        if not is_shared():
+            lacks = f"there is no {os.path.join(paths.home(project), FILE)}"
+        screen.say(f"No run was ever opened in {project}: {lacks}.")
     return records
 
 

@@ -10,8 +10,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from skills.lib.errors import LockstepError
+from skills.lib.errors import EnvironmentProblem, LockstepError
 from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ask, ok, problem, warning
+from skills.lib.ledger import is_shared
 
 OLDEST = (3, 11)
 _LIBRARIES = {"click": "click", "lxml": "lxml", "networkx": "networkx", "rich": "rich", "yaml": "PyYAML"}
@@ -73,9 +74,9 @@ def command(context: DoctorContext) -> Iterator[Result]:
 
 
 def variables(context: DoctorContext) -> Iterator[Result]:
-    """Whether LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, if they are set, can be used."""
-    names = ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS")
-    home, state, agents = (os.environ.get(name) for name in names)
+    """Whether Lockstep's variables can be used, if they are set."""
+    names = ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS", "LOCKSTEP_LEDGER_PROJECT")
+    home, state, agents, _ = (os.environ.get(name) for name in names)
     if home and os.path.isfile(os.path.join(context.project, home)):
         yield problem("LOCKSTEP_HOME is no folder", home, "unset LOCKSTEP_HOME")
     if state and not os.path.isabs(state):
@@ -85,6 +86,13 @@ def variables(context: DoctorContext) -> Iterator[Result]:
         what = f"LOCKSTEP_AGENTS is {agents!r:.40}, and no whole number of 1 or more"
         yield problem(what, remedy="unset LOCKSTEP_AGENTS")
     found = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
+    if is_shared():
+        try:
+            from skills.lib.ledger.postgres import address  # with psycopg
+
+            found += [f"LOCKSTEP_LEDGER_URL={address.shown()}"]
+        except EnvironmentProblem as error:
+            yield problem(error.what, remedy=error.in_shell)
     yield ok("set: " + ", ".join(found) if found else "no variable of Lockstep is set")
 
 

@@ -16,11 +16,11 @@ from contextlib import suppress
 from shlex import quote
 
 from skills.lib import paths, status_files
-from skills.lib.errors import LedgerError
+from skills.lib.errors import EnvironmentProblem, LedgerError
 from skills.lib.files import PART
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
-from skills.lib.ledger import Ledger, listing, removal, verification
+from skills.lib.ledger import Ledger, is_shared, listing, removal, verification
 from skills.lib.ledger.database import FILE, exists
 
 FIX = "lockstep doctor --fix"
@@ -33,6 +33,9 @@ _SESSION = re.compile(r"[a-z0-9]+[-~][A-Za-z0-9_.~-]*")
 def ledger(context: DoctorContext) -> Iterator[Result]:
     """Whether every checksum holds and the events lead to the runs as they stand."""
     home = paths.home(context.project)
+    if is_shared():
+        yield _shared(context.project, home)
+        return
     if not os.path.isdir(home) or (os.access(home, os.X_OK) and not exists(home)):
         yield ok("no run was ever opened here", home)
         return
@@ -49,6 +52,24 @@ def ledger(context: DoctorContext) -> Iterator[Result]:
         yield problem(error.what, os.path.join(home, FILE), remedy)
     else:
         yield ok(f"the ledger is whole: {count}", os.path.join(home, FILE))
+
+
+def _shared(project: str, home: str) -> Result:
+    """Whether the ledger in a database that machines share is whole, as above."""
+    try:
+        opened = Ledger.existing(home)
+        if opened is None:
+            return ok("no run was ever opened here: the shared database has no ledger of it")
+        with opened:
+            try:
+                verification.verify(opened)
+            except LedgerError as error:
+                unreadable = "damaged" in error.what and removal.unreadable(opened)
+                remedy = f"lockstep prune --unreadable --project {quote(project)}" if unreadable else error.in_shell
+                return problem(error.what, remedy=remedy)
+            return ok(f"the ledger is whole: {counted(listing.count(opened), 'run')}", opened.path)
+    except EnvironmentProblem as error:
+        return problem(error.what, remedy=error.in_shell)
 
 
 def _way_out(project: str, home: str) -> str:
@@ -68,6 +89,8 @@ def open_runs(context: DoctorContext) -> Iterator[Result]:
     with opened:
         for run in listing.roots(opened):
             count += 1
+            if is_shared() and run.project != context.project:  # opened on another machine
+                continue
             if run.script and not os.path.isfile(run.script):
                 yield problem(
                     f"the run {run.id} of {run.workflow} is open, and its script is gone",

@@ -81,7 +81,12 @@ def forget(name: str) -> None:
 
 
 def has_lost_ledger(followed: Followed) -> bool:
-    """True if the project of a run is there, and no ledger in it; a run is only followed if there was one."""
+    """True if the project of a run is there, and no ledger in it; a run is only followed if there was one.
+
+    A shared ledger is not asked: that takes a connection.
+    """
+    if os.environ.get("LOCKSTEP_LEDGER_URL"):
+        return False
     home = paths.home(followed["project"])
     is_there = any(os.path.lexists(os.path.join(home, name)) for name in ("runs.db", "LEDGER"))
     return not is_there and os.path.isdir(followed["project"])

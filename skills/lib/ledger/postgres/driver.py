@@ -1,0 +1,18 @@
+"""psycopg, or the error that says how to install it."""
+
+from __future__ import annotations
+
+import sys
+
+from skills.lib.errors import EnvironmentProblem
+
+try:
+    import psycopg
+    import psycopg.conninfo
+except ImportError as error:
+    raise EnvironmentProblem(
+        f"LOCKSTEP_LEDGER_URL is set, and {sys.executable} has no psycopg: {error}",
+        remedy="pip install 'lockstep-skills[fleet]' for that Python, or unset LOCKSTEP_LEDGER_URL",
+    ) from error
+
+__all__ = ["psycopg"]
