@@ -35,6 +35,7 @@ ALLOWED["layers"] = set(ALLOWED) - {"gateway", "workflow"}
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
 ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
 ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent", "layers"}
+ALLOWED["fleet"] = set(ALLOWED) - {"workflow", "testing"}
 ALLOWED["views"] = set(ALLOWED) - {"workflow", "testing"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
@@ -45,13 +46,15 @@ ROOMS = {
     "rich": ("commands", "views/drawing"),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
-    "filelock": ("agent",),
+    "dbos": ("fleet",),
+    "filelock": ("agent", "fleet"),
     "langchain": ("agent",),
     "langchain_anthropic": ("agent",),
-    "langchain_core": ("agent",),
+    "langchain_core": ("agent", "fleet"),
     "langchain_openai": ("agent",),
     "langgraph": ("agent",),
     "mcp": ("hosts/mcp",),
+    "sqlalchemy": ("fleet",),
     "anyio": ("hosts/mcp",),
     "uvicorn": ("hosts/mcp",),
     "starlette": ("hosts/mcp",),

@@ -40,7 +40,8 @@ class GitProblem(EnvironmentProblem):
 class Git:
     """git in one folder; ``options`` are further words before the command, ``settings`` override the configuration.
 
-    Its calls have to end by ``deadline``, a time of ``time.monotonic``: by default TIMEOUT seconds from now.
+    ``variables`` are added to its environment. Its calls have to end by ``deadline``, a time of ``time.monotonic``: by
+    default TIMEOUT seconds from now.
     """
 
     def __init__(
@@ -49,10 +50,12 @@ class Git:
         options: Sequence[str] = (),
         settings: Mapping[str, str] | None = None,
         deadline: float | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = folder
         self.options = tuple(options)
         self.settings = dict(settings or {})
+        self.variables = dict(variables or {})
         self.deadline = time.monotonic() + TIMEOUT if deadline is None else deadline
         self._search_path = _search_path(folder)
 
@@ -89,7 +92,7 @@ class Git:
         # A caller's own GIT_DIR or GIT_INDEX_FILE (a hook's) would lead to another repository.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         path = os.pathsep.join(self._search_path)
-        return {**kept, "PATH": path, **_ENVIRONMENT, **_settings(self.settings)[1]}
+        return {**kept, "PATH": path, **_ENVIRONMENT, **_settings(self.settings)[1], **self.variables}
 
     def output(self, *arguments: str) -> bytes | None:
         """What a command printed; None if it failed, or git is not installed. Raises GitProblem as ``read`` does."""

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from skills.lib.agent.models.model_choice import ModelChoice
     from skills.lib.agent.opener import Opener
     from skills.lib.agent.watching.events import Event
+    from skills.lib.engine.decision import Move
+    from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.peeking import Peek
     from skills.lib.runtime.runner import Runner
@@ -45,8 +47,10 @@ class Agent:
 
     ``model`` is a chat model of LangChain or ``provider:name``. ``tools`` are LangChain tools in place of Lockstep's
     own; ``tool_names`` maps their names to those that steps use. ``overrides`` are fields of Settings that hold for
-    every run, whatever its skill sets. Importing it loads no LangChain. Raises UsageError for a project that is no
-    folder, two tools of one name, and a name that every session uses itself.
+    every run, whatever its skill sets. ``conversations`` is the folder that keeps them, if not that of the ledger, and
+    ``before_commit`` is called before each transition with the run and the move, and returns what is noted with it;
+    what it raises ends the session, and the run does not move. Importing it loads no LangChain. Raises UsageError for a
+    project that is no folder, two tools of one name, and a name that every session uses itself.
     """
 
     def __init__(
@@ -60,6 +64,8 @@ class Agent:
         overrides: Mapping[str, Any] | None = None,
         base_url: str = "",
         configuration: Configuration | None = None,
+        conversations: str = "",
+        before_commit: Callable[[Run | None, Move], Mapping[str, Any]] | None = None,
     ) -> None:
         self.project = os.path.realpath(project)
         if not os.path.isdir(self.project):
@@ -69,6 +75,7 @@ class Agent:
         self._overrides = dict(overrides or {})
         self.settings = (settings or self.configuration.settings).changed(**self._overrides)
         self._model, self._tools, self._base_url = model, tools, base_url
+        self._conversations, self._before_commit = conversations or self.home, before_commit
         self._names = dict(tool_names or {})
         visibility = self.configuration.visibility
         self._levels = Levels(visibility, self.configuration.tool_types, self._names)
@@ -85,15 +92,18 @@ class Agent:
         parameters: Mapping[str, Any] | None = None,
         *,
         new: bool = False,
+        key: str = "",
     ) -> str:
         """Open a run of a skill for a task, and return its id; the same call again gives the run while it goes on.
+
+        With a ``key`` the same call gives the same run for ever, and another task with that key is refused.
 
         ``skill`` is a name or a path, also of a SKILL.md without a graph. ``request`` is the task in words; it is also
         the first text that the skill requires and ``parameters`` does not have. Raises UsageError or RefusedError if
         the skill cannot be opened so, or a secret is in what is given.
         """
         self.require_no_secrets("the task", request, parameters)
-        return self._opener().start(skill, request, dict(parameters or {}), new)
+        return self._opener().start(skill, request, dict(parameters or {}), new, key)
 
     def require_model(self, skill: str = "") -> None:
         """Raise UsageError or EnvironmentProblem if there is no model for a skill, or for one that names none."""
@@ -111,6 +121,10 @@ class Agent:
         run = runs.known(self.project, run).id
         with lease(self.home, run):
             return self.drive(run)
+
+    def interrupt(self, run: str) -> None:
+        """Stop the session that this object has of a run before its next model call; no other process is told."""
+        self._cancelled.add(run)
 
     def drive(self, run: str) -> SessionResult:
         """As ``advance``, for who has the lease of the run."""
@@ -205,7 +219,7 @@ class Agent:
         from skills.lib.agent.kept.conversations import Conversations  # of the extra
 
         choice = self._choice()
-        conversations = Conversations(self.home)
+        conversations = Conversations(self._conversations)
         try:
             with self.activity() as activity:
                 shared = Shared(activity, conversations, choice)
@@ -332,16 +346,23 @@ class Agent:
 
         known = runs.known(self.project, run)
         if known.status != "pending":
-            return runs.served(self.project, run)
+            return self._served(run)
         if workflows.is_pending_child(known):
             runner, workflow = opening.runner(self.project), opening.child(known)
         else:
             runner, workflow = runs.served(self.project, run)
+        runner.before_commit = self._before_commit
         try:
             runner.state(workflow, run)
         finally:
             runner.close()
-        return runs.served(self.project, run)
+        return self._served(run)
+
+    def _served(self, run: str) -> tuple[Runner, Workflow]:
+        """What serves a run in its session."""
+        runner, workflow = runs.served(self.project, run)
+        runner.before_commit = self._before_commit
+        return runner, workflow
 
     def redacted(self, text: str) -> str:
         """A text as models read it and runs keep it: without secrets."""

@@ -51,16 +51,21 @@ class Opener:
         self._tools, self._tool_names, self._undeclared = tools, tool_names, undeclared
         self._redact = redact
 
-    def start(self, skill: str, request: str, given: dict[str, Any], new: bool) -> str:
-        """The id of the run of a skill for a task, which is opened if none goes on, or if a ``new`` one is wanted."""
+    def start(self, skill: str, request: str, given: dict[str, Any], new: bool, key: str = "") -> str:
+        """The id of the run of a skill for a task, which is opened if none goes on, or if a ``new`` one is wanted.
+
+        A ``key`` of the caller's opens one run: for another task it is refused.
+        """
+        if key and new:
+            raise UsageError("new opens another run, and a key opens one", remedy="give one of the two")
         prose = opening.found(self._project, skill)
         if prose is not None:
-            return self._start_prose(prose, request, given, new)
+            return self._start_prose(prose, request, given, new, key)
         runner, workflow = runs.opener(self._project, skill)
         try:
             self._check_tools(workflow)
             parameters = runs.parameters(workflow, request, given)
-            key = self._key(workflow.name, request, parameters, new)
+            key = self._key(workflow.name, request, parameters, new) if not key else self._given(key, request, workflow)
             self.admit(workflow, key, os.path.dirname(os.path.dirname(runner.command_line.script)))
             return self._opened(runner, workflow, parameters, key, request)
         finally:
@@ -82,18 +87,18 @@ class Opener:
             budgeting.require_unspent(self._configuration, self._home, keyed_id(key))
             budgeting.require_start(self._configuration, self._home, keyed_id(key), workflow.name)
 
-    def _start_prose(self, skill: ProseSkill, request: str, given: Mapping[str, Any], new: bool) -> str:
+    def _start_prose(self, skill: ProseSkill, request: str, given: Mapping[str, Any], new: bool, key: str) -> str:
         """Open a run of a skill without a graph; what its text injects is injected once, for the run that is opened."""
         if given:
             raise UsageError(
                 f"{skill.name} has no graph, so no parameter {', '.join(given)}",
                 remedy="say it in the words of the task",
             )
-        key = self._key(skill.folder, request, {}, new)
-        if known := runs.of_key(self._project, key):
-            return known.id
         agent = opening.agent_of(skill, self._project)
         workflow = opening.workflow(skill, agent)
+        key = self._key(skill.folder, request, {}, new) if not key else self._given(key, request, workflow)
+        if known := runs.of_key(self._project, key):
+            return known.id
         for note in (*skill.notes, *scripts.faults(skill, self._project)):
             runs.log.warning("%s: %s", skill.name, note)
         self._check_tools(opening.work(skill, agent))
@@ -152,10 +157,28 @@ class Opener:
                 latest = key
         raise UsageError(f"this task was begun {_MOST:,} times here", remedy="lockstep prune")
 
+    def _given(self, key: str, request: str, workflow: Workflow) -> str:
+        """The key of the only run that a caller's key opens. Raises RefusedError if it opened one of another task."""
+        digest = f"given {compact_json.digest([self._project, key])}"
+        known = runs.of_key(self._project, digest)
+        task = self._task_of(known.id) if known is not None else None
+        if known is not None and task not in (None, (request, workflow.name)):
+            raise RefusedError(
+                f"the key {key!r:.80} opened run {known.id} for another task",
+                remedy="give the same task again, or another key",
+            )
+        return digest
+
     def _was_told(self, run: str) -> bool:
         """True if an end was told to somebody: a session that was killed at its end told nobody of it."""
         with self._activity() as activity:
             return bool(activity.count(run, kind="told"))
+
+    def _task_of(self, run: str) -> tuple[str, str] | None:
+        """The task that a run was opened for, and the name of its workflow."""
+        with self._activity() as activity:
+            rows = activity.rows(run, kind="task")
+        return (rows[0].data["text"], rows[0].data["skill"]) if rows else None
 
     def _check_tools(self, workflow: Workflow) -> None:
         runs.check_tools(workflow, self._tools(), self._tool_names, self._undeclared)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 import click
@@ -20,20 +19,21 @@ from skills.lib.commands.console.options import (
     project_option,
 )
 from skills.lib.commands.console.screen import Screen, one_line
+from skills.lib.commands.fleet import drain, status, submit, work
 from skills.lib.commands.queries.runs import command, require_records
 from skills.lib.commands.session import costs, extra, pages, planning, watching
 from skills.lib.commands.session import settings as in_force
 from skills.lib.commands.session.approving import approve
 from skills.lib.commands.session.display import Display, JsonLines, Lines, display_for
 from skills.lib.commands.session.driving import STOPPED, WAITING, Driving
-from skills.lib.errors import INTERRUPTED, PRINTED, UsageError
+from skills.lib.commands.session.wanted import parameters, what_to_do
+from skills.lib.errors import INTERRUPTED, PRINTED
 
 if TYPE_CHECKING:
     from skills.lib.agent.agent import Agent
     from skills.lib.agent.results import SessionResult
 
 _CODES = {"done": PRINTED, "waiting": WAITING}
-_SLASH = re.compile(r"/([A-Za-z0-9_-]+)(?:\s+(.*))?", re.DOTALL)
 _MODEL = "LOCKSTEP_MODEL"
 
 
@@ -117,8 +117,8 @@ def run(
     terminal.forbid_lockstep_agent("an agent's session starts no other one")
     if opens:
         terminal.require_person("--open opens a browser for a person", "leave --open out")
-    name, request = _what_to_do(skill, task, run_id, params, new)
-    given = _parameters(params)
+    name, request = what_to_do(skill, task, run_id, params, new)
+    given = parameters(params)
     extra.require()
     from skills.lib.agent.agent import Agent
 
@@ -141,40 +141,6 @@ def run(
 agent.add_command(watching.follow)
 agent.add_command(watching.answer)
 agent.add_command(watching.cancel)
-
-
-def _what_to_do(
-    skill: str | None, task: str | None, run_id: str | None, params: tuple[str, ...], new: bool
-) -> tuple[str, str]:
-    """The skill and the task, which may stand in one text that begins with a slash, as in a conversation."""
-    if run_id is not None:
-        if skill is not None or params or new:
-            raise UsageError("--run names a run, which has its skill and its task", remedy="give --run alone")
-        return "", ""
-    if skill is None:
-        raise UsageError(
-            "neither a skill nor a run is named",
-            valid='SKILL "TASK", "/SKILL TASK", PATH "TASK", --run RUN',
-            remedy="lockstep list, which lists the skills",
-        )
-    words = _SLASH.fullmatch(skill.strip())
-    if words is None or os.path.exists(skill):
-        return skill, task or ""
-    return words[1], " ".join(text for text in (words[2], task) if text).strip()
-
-
-def _parameters(params: tuple[str, ...]) -> dict[str, str]:
-    """The parameters by name; a flag's spelling, with hyphens, is taken too."""
-    given: dict[str, str] = {}
-    for pair in params:
-        name, found, value = pair.partition("=")
-        name = name.strip().lstrip("-").replace("-", "_")
-        if not found or not name:
-            raise UsageError(f"--param {pair!r:.80} is no NAME=VALUE", valid="as in --param topic=tests")
-        if name in given:
-            raise UsageError(f"--param {name} is given twice", remedy="give it once")
-        given[name] = value
-    return given
 
 
 def _drive(
@@ -252,3 +218,7 @@ def _print_result(screen: Screen, outcome: SessionResult) -> None:
 agent.add_command(costs.cost)
 agent.add_command(planning.plan)
 agent.add_command(in_force.settings)
+agent.add_command(submit.submit)
+agent.add_command(work.work)
+agent.add_command(status.status)
+agent.add_command(drain.drain)

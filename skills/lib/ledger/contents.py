@@ -203,7 +203,7 @@ def _of_git(folder: str, deadline: float, meanwhile: Callable[[], object]) -> tu
         indexed = start("ls-files", "--stage", "-v", "-z")
         other = start("ls-files", "--others", "--exclude-standard", "-z")
         settings = git.read(asked) or b""
-        git.settings = {**_EXACT, **_without_filters(settings)}
+        git.settings = {**_EXACT, **without_filters(settings)}
         looked_at = start("diff-files", "--raw", "-z", "--relative", "--ignore-submodules=all")
         meanwhile()
         staged, others = git.read(indexed), git.read(other)
@@ -282,7 +282,7 @@ def _rows(output: bytes) -> list[str]:
     return os.fsdecode(output).split("\0")[:-1]
 
 
-def _without_filters(settings: bytes) -> dict[str, str]:
+def without_filters(settings: bytes) -> dict[str, str]:
     """Settings that switch every filter off that is configured: a filter is a command."""
     names = {row.partition("\n")[0].rpartition(".")[0] for row in _rows(settings) if row.startswith("filter.")}
     values = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))

@@ -17,7 +17,7 @@ from skills.lib.runtime import loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
@@ -69,6 +69,8 @@ class Project:
         self._max_parallel = max_parallel
         self._opened: list[Ledger] = []
         self._opening = _thread.allocate_lock()
+        # Called before each commit with the run and the move; what it returns is noted with the move.
+        self.before_commit: Callable[[Run | None, Move], Mapping[str, Any]] | None = None
         # False if the workflow comes from a ledger that may be anybody's: a Command is then an error.
         self.runs_commands = True
         # By fingerprint, as ``peek`` reads them.
@@ -151,6 +153,8 @@ class Project:
             move = Move(move.run, move.kind, move.detail, move.create, tuple(ends.items()), move.contents)
         if self.who:
             move = noting(move, self.who)
+        if self.before_commit is not None:
+            move = noting(move, self.before_commit(run, move))
         actor = PROMPTED if "prompt" in move.detail else self.actor
         moved = self.ledger.commit(run, move, actor, definition, beside, siblings)
         if moved.status == "waiting" or (run is not None and run.status == "waiting"):
@@ -345,7 +349,8 @@ def is_of_another_project(run: Run, project: str, home: str = "") -> bool:
     A shared database has a ledger for each project, whose folder has a path of its own on each machine. ``home`` is the
     folder of the ledger as a program names it, if it does.
     """
-    if run.project == project or is_shared():
+    # A worker of the fleet follows the runs of a project in worktrees of it.
+    if run.project in (project, os.environ.get("LOCKSTEP_WORKTREE_OF")) or is_shared():
         return False
     real = os.path.realpath
     if real(run.project) == real(project) or not os.path.isdir(run.project):

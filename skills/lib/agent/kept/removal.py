@@ -31,14 +31,14 @@ def forget(home: str, runs: Sequence[str]) -> None:
             if not os.path.islink(os.path.join(folder, name)):
                 files.remove(os.path.join(folder, name, f"{run}{end}"))
     try:
-        _forget_conversations(os.path.join(folder, _CONVERSATIONS), runs)
+        forget_conversations(os.path.join(folder, _CONVERSATIONS), runs)
     finally:
         if os.path.lexists(os.path.join(folder, FILE)):
             with Activity(os.path.join(folder, FILE)) as activity:
                 activity.remove(runs)
 
 
-def _forget_conversations(path: str, runs: Sequence[str]) -> None:
+def forget_conversations(path: str, runs: Sequence[str]) -> None:
     """Remove the threads of these runs, as the saver of LangGraph does, which need not be installed for that."""
     if os.path.islink(path) or not os.path.isfile(path):
         return

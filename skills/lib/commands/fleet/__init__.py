@@ -1,0 +1,1 @@
+"""Many runs by workers: they are submitted, followed, looked at and drained."""

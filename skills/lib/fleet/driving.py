@@ -1,0 +1,195 @@
+"""Follows one run in a worktree, for a worker that has its lease."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from skills.lib import paths
+from skills.lib.agent import stops
+from skills.lib.agent.agent import Agent
+from skills.lib.errors import EnvironmentProblem, LedgerError, LockstepError
+from skills.lib.fleet import submissions
+from skills.lib.fleet.folders import Folders, RunFolder
+from skills.lib.fleet.members import Lease, Members
+from skills.lib.fleet.queue import AGAIN, OVER
+from skills.lib.fleet.repository import Repository
+from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
+
+if TYPE_CHECKING:
+    from skills.lib.engine.decision import Move
+
+log = logging.getLogger("lockstep.fleet")
+# How often a run is taken without a move before it waits for a person: what it does may end its workers.
+_TRIES = 5
+
+
+class LeaseLost(EnvironmentProblem):
+    """Another worker follows the run by now: nothing of this session counts any more."""
+
+
+class Driver:
+    """Follows runs of one project for one worker. ``agent`` makes the agent of a project's folder.
+
+    Any number of threads may use it, each with a run of its own.
+    """
+
+    def __init__(
+        self,
+        project: str,
+        worker: str,
+        members: Members,
+        folders: Folders,
+        repository: Repository,
+        agent: Callable[[str, Callable[[Run | None, Move], Mapping[str, Any]]], Agent],
+    ) -> None:
+        self._home, self._worker = paths.home(project), worker
+        self._members, self._folders, self._repository, self._agent = members, folders, repository, agent
+        self._lock = threading.Lock()
+        self._at_work: dict[str, tuple[Lease, Agent | None]] = {}
+        self.is_leaving = False
+
+    def drive(self, run: str) -> str:
+        """Follow a run until it ends, waits, or cannot go on here; what the queue is to do with this try."""
+        lease = None if self.is_leaving else self._members.take(run, self._worker)
+        if lease is None:
+            return OVER
+        with self._entered(lease) as is_first:
+            if not is_first:
+                return OVER
+            counts = True
+            try:
+                with Ledger(self._home, create=False) as ledger:
+                    found = self._followed(ledger, lease)
+                counts = False
+                return found
+            except LeaseLost:
+                log.warning("run %s: another worker follows it by now", run)
+                return OVER
+            except LedgerError as error:  # busy, or away for a moment: the next try counts
+                log.warning("run %s: %s", run, error.what)
+                return OVER
+            finally:
+                with contextlib.suppress(EnvironmentProblem):  # it runs out by itself
+                    self._members.release(lease, counts)
+
+    def interrupt(self) -> None:
+        """Stop all sessions before their next model call."""
+        for lease, agent in self._sessions():
+            agent.interrupt(lease.run)
+
+    def interrupt_lost(self) -> None:
+        """Stop the sessions of runs that other workers follow by now."""
+        sessions = self._sessions()  # first: of one that begins meanwhile the lease is known
+        held = self._members.held(self._worker) if sessions else {}
+        for lease, agent in sessions:
+            if held.get(lease.run) != lease.token:
+                agent.interrupt(lease.run)
+
+    def _sessions(self) -> list[tuple[Lease, Agent]]:
+        with self._lock:
+            return [(lease, agent) for lease, agent in self._at_work.values() if agent is not None]
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs that are followed at this moment."""
+        with self._lock:
+            return sorted(self._at_work)
+
+    @contextlib.contextmanager
+    def _entered(self, lease: Lease) -> Iterator[bool]:
+        """True if no other thread of this worker follows the run."""
+        with self._lock:
+            is_first = lease.run not in self._at_work
+            if is_first:
+                self._at_work[lease.run] = (lease, None)
+        try:
+            yield is_first
+        finally:
+            if is_first:
+                with self._lock:
+                    del self._at_work[lease.run]
+
+    def _followed(self, ledger: Ledger, lease: Lease) -> str:
+        run, submission = ledger.run(lease.run), submissions.of(ledger, lease.run)
+        if run is None or submission is None or submission.reason or run.ended or run.status == "waiting":
+            return OVER
+        if lease.tries > _TRIES:
+            why = f"{_TRIES} sessions ended at {run.step} without a word: what the step does may end them"
+            return self._park(ledger, run, why)
+        try:
+            folder = self._folders.prepare(run.id, submissions.worktree(ledger, run.id))
+            fence = _Fence(ledger, self._members, lease, folder, self._repository)
+            agent = self._agent(folder.tree.project, fence)
+            with self._lock:
+                self._at_work[run.id] = (lease, agent)
+            with agent.activity() as activity:
+                if submission.task and not activity.count(run.id, kind="task"):  # submitted on another machine
+                    activity.note(run.id, 0, 0, "task", {"text": submission.task, "skill": run.workflow})
+            log.info("run %s: %s, at %s", run.id, run.workflow, run.step)
+            outcome = agent.drive(run.id)
+        except (LeaseLost, LedgerError):
+            raise
+        except LockstepError as error:
+            return self._park(ledger, run, " ".join(line.strip() for line in error.lines()))
+        except Exception as error:
+            log.exception("run %s", run.id)
+            return self._park(ledger, run, f"{type(error).__name__}: {error}")
+        log.info("run %s: %s", run.id, outcome.status)
+        if outcome.status != "stopped":
+            if outcome.status != "waiting":
+                self._folders.remove(run.id)
+            return OVER
+        return self._stopped(ledger, lease, agent, outcome.reason)
+
+    def _stopped(self, ledger: Ledger, lease: Lease, agent: Agent, reason: str) -> str:
+        """What becomes of a run whose session stopped before its end."""
+        with agent.activity() as activity:
+            rows = activity.rows(lease.run, kind="stopped")
+        code = rows[-1].data.get("code", "") if rows else ""
+        if self.is_leaving or code == stops.PAUSED:
+            return OVER
+        if not self._members.keeps(lease):
+            raise LeaseLost(f"another worker follows run {lease.run} by now")
+        if code == stops.MODEL:
+            return AGAIN
+        run = ledger.run(lease.run)
+        assert run is not None
+        return self._park(ledger, run, reason)
+
+    def _park(self, ledger: Ledger, run: Run, reason: str) -> str:
+        """Note that a run waits until somebody submits it again."""
+        log.warning("run %s waits for a person: %s", run.id, reason)
+        present = ledger.run(run.id) or run
+        submissions.note(ledger, present, submissions.PARKED, "script", {"reason": reason[:2_000], "who": self._worker})
+        return OVER
+
+
+class _Fence:
+    """What stands before each move of a run: its lease, its last move, and the commit of its files."""
+
+    def __init__(
+        self, ledger: Ledger, members: Members, lease: Lease, folder: RunFolder, repository: Repository
+    ) -> None:
+        self._ledger, self._members, self._lease = ledger, members, lease
+        self._folder, self._repository = folder, repository
+        self._made = set(folder.made)
+        self._lock = threading.Lock()
+
+    def __call__(self, run: Run | None, move: Move) -> dict[str, Any]:
+        """The commit of the files, which the move keeps. Raises LeaseLost if the run is another worker's by now."""
+        root, step = self._lease.run, move.run.step or move.run.status
+        with self._lock:  # sub-agents move side by side
+            if not self._members.keeps(self._lease):
+                raise LeaseLost(f"another worker follows run {root} by now")
+            message = f"lockstep {move.run.id}: {move.kind}, {step}, turn {move.run.turn}"
+            commit = self._repository.snapshot(self._folder.tree.folder, self._folder.index, root, message)
+            if submissions.worktree(self._ledger, root) not in self._made:
+                raise LeaseLost(f"another worker moved run {root}")
+            self._made.add(commit)
+            self._folder.note(commit)
+        return {submissions.WORKTREE: commit, "who": self._lease.worker}

@@ -1,0 +1,182 @@
+"""The queue of a fleet on DBOS: which run is next, by user and priority, and which worker follows it.
+
+It holds nothing that the ledger does not have. A workflow of DBOS is one try to follow a run: it ends when the run
+ends, waits for a person or was left, and the keeper puts the run in again once there is something to do. So a run that
+waits for days takes no place in the queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, WorkflowStatusString
+from sqlalchemy.exc import SQLAlchemyError
+
+from skills.lib.agent.kept import own_file
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.record import Record
+
+NAME = "lockstep"
+# Another one would leave what is in the queue of this one to nobody: it changes if the workflow below does.
+VERSION = "lockstep-1"
+# What a try to follow a run comes to: it is over, nobody can go on now, or the same worker tries again after a pause.
+OVER, AGAIN = "over", "again"
+# The pauses before a provider that gave no answer is tried again, in seconds.
+PAUSES = (30.0, 60.0, 120.0, 240.0, 480.0)
+# How often a worker looks for something to do, in seconds.
+_POLLING = 0.2
+_ACTIVE = [WorkflowStatusString.ENQUEUED.value, WorkflowStatusString.PENDING.value, WorkflowStatusString.DELAYED.value]
+_ENDED = [WorkflowStatusString.SUCCESS.value, WorkflowStatusString.ERROR.value, WorkflowStatusString.CANCELLED.value]
+# So many workflows that have ended are removed at a time.
+_REMOVED = 500
+_drive: Callable[[str], str] | None = None
+
+
+@DBOS.step(name="advance")
+def advance(run: str) -> str:
+    """Follow a run as far as it goes. It may be called again for the same run: the ledger says where it stands."""
+    assert _drive is not None
+    return _drive(run)
+
+
+@DBOS.workflow(name="run_skill", max_recovery_attempts=None)
+def run_skill(run: str) -> str:
+    """Follow a run; one whose provider gives no answer is tried again after a pause."""
+    for pause in PAUSES:
+        if advance(run) != AGAIN:
+            return OVER
+        DBOS.sleep(pause)
+    return advance(run)
+
+
+class Entry(Record):
+    """A try to follow a run that is in the queue, or at work in the worker ``executor``."""
+
+    id: str
+    run: str
+    is_at_work: bool
+    executor: str
+
+
+class Queue:
+    """The queue as one worker sees it; a process has one at most. ``drive`` follows a run.
+
+    Raises EnvironmentProblem if the database cannot be used.
+    """
+
+    def __init__(self, url: str, worker: str, slots: int, per_user: int, drive: Callable[[str], str]) -> None:
+        self._url, self._worker, self._slots, self._per_user = url, worker, slots, per_user
+        global _drive
+        _drive = drive
+
+    def launch(self) -> None:
+        """Begin to take runs, those first that this worker followed when it ended."""
+        with self._told():
+            address = sa.make_url(self._url)
+            if address.get_backend_name() == "sqlite":
+                path = str(address.database)
+                own_file.make(path, "queue")
+                with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
+                    connection.execute("PRAGMA journal_mode=WAL")
+            DBOS(
+                config=DBOSConfig(
+                    name=NAME,
+                    system_database_url=self._url,
+                    executor_id=self._worker,
+                    application_version=VERSION,
+                    serializer=DBOSPortableJSONSerializer(),
+                    log_level="CRITICAL",
+                )
+            )
+            DBOS.launch()
+            DBOS.register_queue(
+                NAME,
+                worker_concurrency=self._slots,
+                partition_concurrency=self._per_user,
+                polling_interval_sec=_POLLING,
+                on_conflict="always_update",
+            )
+
+    def close(self, seconds: int = 0) -> None:
+        """Take nothing new, and wait so long for what is at work."""
+        DBOS.destroy(workflow_completion_timeout_sec=seconds)
+
+    def entries(self) -> list[Entry]:
+        """What is in the queue or at work, in all workers. The tables are made anew if somebody removed them."""
+        try:
+            return self._entries()
+        except SQLAlchemyError as error:
+            if not _is_without_tables(error):
+                raise self._problem(error) from error
+        self.close()
+        self.launch()
+        with self._told():
+            return self._entries()
+
+    def put(self, run: str, user: str, priority: int) -> None:
+        """Put a run into the queue; a lower number comes first among those of a user."""
+        with self._told():
+            DBOS.enqueue_workflow_with_options(
+                {
+                    "workflow_name": "run_skill",
+                    "queue_name": NAME,
+                    "workflow_id": f"{run}:{uuid.uuid4().hex[:12]}",
+                    "app_version": VERSION,
+                    "priority": priority,
+                    "queue_partition_key": user,
+                },
+                run,
+            )
+
+    def take_over(self, entries: Sequence[Entry]) -> None:
+        """Put what the workers at work on it do not go on with into the queue again."""
+        with self._told():
+            DBOS.resume_workflows([entry.id for entry in entries], queue_name=NAME)
+
+    def remove(self, entries: Sequence[Entry]) -> None:
+        """Take entries out of the queue."""
+        with self._told():
+            DBOS.delete_workflows([entry.id for entry in entries])
+
+    def forget(self, age: float) -> None:
+        """Remove some of what ended more than ``age`` seconds ago: the ledger has all that is of use."""
+        before = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - age))
+        with self._told():
+            found = DBOS.list_workflows(
+                status=_ENDED, end_time=before, limit=_REMOVED, load_input=False, load_output=False
+            )
+            if found:
+                DBOS.delete_workflows([one.workflow_id for one in found])
+
+    def _entries(self) -> list[Entry]:
+        found = DBOS.list_workflows(status=_ACTIVE, name="run_skill", load_input=False, load_output=False)
+        at_work = WorkflowStatusString.PENDING.value
+        return [
+            Entry(one.workflow_id, one.workflow_id.partition(":")[0], one.status == at_work, one.executor_id or "")
+            for one in found
+        ]
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise self._problem(error) from error
+
+    def _problem(self, error: SQLAlchemyError) -> EnvironmentProblem:
+        where = sa.make_url(self._url).render_as_string(hide_password=True)
+        what = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        return EnvironmentProblem(
+            f"the queue {where} cannot be used: {what:.300}",
+            remedy="see that it is there and can be written; no run is lost, the ledger has them",
+        )
+
+
+def _is_without_tables(error: SQLAlchemyError) -> bool:
+    text = str(error)
+    return "no such table" in text or "UndefinedTable" in text or "InvalidSchemaName" in text

@@ -1,0 +1,160 @@
+"""Runs are submitted, and a worker follows them in worktrees of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib.errors import RefusedError, UsageError
+from skills.lib.fleet.fleet import Fleet
+from tests.agent.scripted import Answer, calling, report
+from tests.fleet.fleets import PLAIN, agent, files, git, moves, project, states, submit, work, workers
+
+
+@pytest.mark.req("X-03", "X-03.3")
+def test_a_worker_follows_what_was_submitted_and_touches_nothing_of_the_users(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    (folder / "README.md").write_text("Changed, and not committed.\n", encoding="utf-8")
+    git(folder, "add", "README.md")
+    (folder / "notes.txt").write_text("untracked\n", encoding="utf-8")
+    before = git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD")
+    one, other = submit(folder, ["one", "other"])
+    assert states(folder) == {one: "queued", other: "queued"}
+    work(folder)
+    assert states(folder) == {one: "done", other: "done"}
+    assert files(folder, one) == {"made/again.txt": "again of one", "made/note.txt": "note of one"}
+    assert files(folder, other) == {"made/again.txt": "again of other", "made/note.txt": "note of other"}
+    assert files(folder, one, "README.md") == {"README.md": "Changed, and not committed."}
+    assert files(folder, one, "notes.txt") == {"notes.txt": "untracked"}
+    assert moves(folder, one) == moves(folder, other) == PLAIN
+    assert (git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD")) == before
+    assert not (folder / "made").exists()
+    assert len(git(folder, "worktree", "list").splitlines()) == 1
+
+
+def test_each_move_is_kept_as_a_commit(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    work(folder)
+    assert git(folder, "log", "--format=%s", f"refs/lockstep/{run}").splitlines() == [
+        f"lockstep {run}: finished, done, turn 3",
+        f"lockstep {run}: moved, again, turn 2",
+        "first",
+    ]
+
+
+@pytest.mark.req("X-03")
+def test_a_key_is_for_one_task(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"], key="nightly")
+    assert submit(folder, ["one"], key="nightly") == [run]
+    with pytest.raises(RefusedError, match="the key 'nightly' opened run"):
+        submit(folder, ["other"], key="nightly")
+    work(folder)
+    assert submit(folder, ["one"], key="nightly") == [run]
+    assert submit(folder, ["one"]) != [run]
+    assert moves(folder, run) == PLAIN
+
+
+@pytest.mark.req("X-03")
+def test_a_lower_priority_comes_first_among_the_runs_of_a_user(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    runs = {number: submit(folder, [f"of {number}"], priority=number)[0] for number in (30, 10, 20)}
+    asked: list[str] = []
+
+    def answer(messages: list[Any], tools: list[Any]) -> Answer:
+        task = messages[0].text.partition("<task>")[2].partition("</task>")[0]
+        asked.extend([task] if task not in asked else [])
+        return report(record={"thing": task}) if "thing" in str(tools) else report(outcome="ok")
+
+    work(folder, answer, per_user=1)
+    assert set(states(folder)) == set(runs.values())
+    assert asked == ["of 10", "of 20", "of 30"]
+
+
+def test_a_run_that_waits_goes_on_once_it_is_answered(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "asking", ASKING)
+    [run] = submit(folder, ["one"], skill="asking")
+    work(folder)
+    assert states(folder) == {run: "waiting"}
+    agent(folder).answer(run, "yes")
+    assert states(folder) == {run: "queued"}
+    work(folder)
+    assert states(folder) == {run: "done"}
+    assert files(folder, run) == {"made/last.txt": "last of one", "made/look.txt": "look of one"}
+
+
+ASKING = """from skills.lib.workflow.core import *
+from skills.lib.workflow.requirements import *
+from skills.lib.workflow.types import *
+
+WORKFLOW = Workflow(
+    "asking",
+    StepDef("look", "Look", "Look.", {Outcome.OK: "ask"}, requires=[Field("thing")]),
+    StepDef(
+        "ask",
+        "Ask",
+        "Ask.",
+        {Outcome.OK: "last", Outcome.FAIL: None},
+        person("Go on?", {"yes": Outcome.OK, "no": Outcome.FAIL}),
+    ),
+    StepDef("last", "Last", "Do it.", {Outcome.OK: None}, requires=[Field("thing")]),
+)
+register_workflow(WORKFLOW)
+"""
+
+
+def test_a_run_whose_session_gives_up_waits_until_it_is_submitted_again(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    work(folder, lambda messages, tools: calling(("abort", {"reason": "no idea"})))
+    [found] = Fleet(str(folder)).runs()
+    assert found.state == "parked"
+    assert "no idea" in found.submission.reason
+    work(folder)
+    assert states(folder) == {run: "parked"}
+    assert Fleet(str(folder)).submit_again(run) == run
+    work(folder)
+    assert states(folder) == {run: "done"}
+    with pytest.raises(RefusedError, match="is done: there is nothing to do"):
+        Fleet(str(folder)).submit_again(run)
+
+
+def test_a_run_whose_commit_is_not_here_waits_for_a_person(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    git(folder, "update-ref", "-d", f"refs/lockstep/{run}")
+    (folder / ".git" / "objects").rename(tmp_path / "objects")
+    git(tmp_path, "init", "--quiet", "--bare", "empty")
+    (tmp_path / "empty" / "objects").rename(folder / ".git" / "objects")
+    work(folder)
+    [found] = Fleet(str(folder)).runs()
+    assert found.state == "parked"
+    assert "which" in found.submission.reason
+    assert "does not have" in found.submission.reason
+
+
+def test_what_cannot_be_submitted_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    for options in ({"priority": 0}, {"priority": 1_000_001}, {"user": "a\nb"}, {"user": "a" * 101}):
+        with pytest.raises(UsageError):
+            submit(folder, ["one"], **options)
+    assert states(folder) == {}
+    (tmp_path / "bare").mkdir()
+    with pytest.raises(RefusedError, match="is in no git repository"):
+        Fleet(str(tmp_path / "bare"))
+
+
+def test_two_workers_of_one_name_are_refused(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    with workers(folder, ["w"]) as running:
+        from tests.fleet.fleets import until
+
+        until(lambda: [one.worker for one in Fleet(str(folder)).members()] == ["w"])
+        with pytest.raises(RefusedError, match="a worker of the name w is at work"):
+            work(folder, name="w")
+        assert Fleet(str(folder)).drain() == ["w"]
+        until(lambda: running.processes["w"].poll() == 0)
+    assert Fleet(str(folder)).members() == []
