@@ -143,7 +143,7 @@ def test_a_ledger_without_a_number_for_the_next_event_is_damaged_and_the_disk_is
     ledger: Ledger, home: Path, kind: Kind
 ) -> None:
     run = opened(ledger)
-    last = f"SELECT setval('events_seq_seq', {(1 << 63) - 1})"
+    last = f"UPDATE ledger SET last={(1 << 63) - 2}"
     change(kind, home, last if kind.is_shared else f"UPDATE sqlite_sequence SET seq={(1 << 63) - 1}")
     for call in (
         lambda: ledger.note(run.id, 1, "refused", "agent", {}),

@@ -60,9 +60,10 @@ class Postgres:
 
     def connect(self) -> None:
         """Open a connection."""
+        parameters = self.address.parameters
+        options = f"{parameters['options']} -c lock_timeout={int(LOCK_TIMEOUT * 1000)}"
         try:
-            self._connection = psycopg.connect(**self.address.parameters, autocommit=True)
-            self._connection.execute(f"SET lock_timeout={int(LOCK_TIMEOUT * 1000)}")
+            self._connection = psycopg.connect(**{**parameters, "options": options}, autocommit=True)
         except (psycopg.Error, UnicodeError, ValueError) as error:
             raise failures.unreachable(self.address, error) from None  # the cause may have the password
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _AGAIN = "run the same command again: the run is at the turn before it or after it"
 # The classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html by what they mean here.
 _LOST = ("08", "57P01", "57P02", "57P03", "25P03")
-_LOCKED, _DENIED, _READ_ONLY, _STOPPED, _NO_NUMBER = "55P03", "42501", "25006", "57014", "2200H"
+_LOCKED, _DENIED, _READ_ONLY, _STOPPED, _CHECK = "55P03", "42501", "25006", "57014", "23514"
 _NO_ROOM, _DATA = ("53", "54", "58"), "22"
 
 
@@ -54,7 +54,7 @@ def explained(error: BaseException, address: Address, timeout: float) -> LedgerE
             f"the ledger {name} has been locked by another process for {timeout:g} s",
             remedy="run the same command again; if it stays locked, look for the session that holds it in pg_locks",
         )
-    if code == _NO_NUMBER:
+    if code == _CHECK:  # there is one
         return broken(address, "is damaged: no number is left for another event", "restore it from a copy")
     if code == _DENIED:
         return LedgerError(
