@@ -37,10 +37,11 @@ ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
 ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent", "layers"}
 ALLOWED["fleet"] = set(ALLOWED) - {"workflow", "testing"}
 ALLOWED["views"] = set(ALLOWED) - {"workflow", "testing"}
+ALLOWED["web"] = set(ALLOWED) - {"workflow", "testing"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "views/drawing"),
-    "lxml": ("testing", "validation", "commands/walking", "views/drawing"),
+    "lxml": ("testing", "validation", "commands/walking", "views/drawing", "web/plots"),
     "yaml": ("skillfile", "guard", "graphfile"),
     "click": ("commands",),
     "rich": ("commands", "views/drawing"),
@@ -55,9 +56,9 @@ ROOMS = {
     "langgraph": ("agent",),
     "mcp": ("hosts/mcp",),
     "sqlalchemy": ("fleet",),
-    "anyio": ("hosts/mcp",),
-    "uvicorn": ("hosts/mcp",),
-    "starlette": ("hosts/mcp",),
+    "anyio": ("hosts/mcp", "web"),
+    "uvicorn": ("hosts/mcp", "web"),
+    "starlette": ("hosts/mcp", "web"),
     "jinja2": ("views/page", "web"),
     "markupsafe": ("views/page", "web"),
     "jsonschema": (),

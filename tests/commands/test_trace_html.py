@@ -226,8 +226,8 @@ def test_the_page_stands_alone_and_runs_nothing(cli: Command, fixed: Run) -> Non
     raw = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)[0]
     digest = base64.b64encode(hashlib.sha256(raw.encode()).digest()).decode()
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    assert {"prefers-color-scheme: dark", "@media print"} <= set(
-        re.findall(r"prefers-color-scheme: dark|@media print", raw)
+    assert {"color-scheme: light dark", "@media print"} <= set(
+        re.findall(r"color-scheme: light dark|@media print", raw)
     )
 
 

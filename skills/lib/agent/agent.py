@@ -180,11 +180,14 @@ class Agent:
         with Ledger(self.home, create=False) as ledger, self.activity() as activity:
             yield from events.follow(ledger, activity, run, after, level, wait, until)
 
-    def cancel(self, run: str) -> None:
-        """Stop the session of a run before its next model call, and the command that it waits for, in any process."""
+    def cancel(self, run: str, by: str = "") -> None:
+        """Stop the session of a run before its next model call, and the command that it waits for, in any process.
+
+        ``by`` is the name of who does it, if it is known.
+        """
         self._cancelled.add(run)
         with self.activity() as activity:
-            activity.note(run.partition(".")[0], 0, 0, KIND, {"run": run})
+            activity.note(run.partition(".")[0], 0, 0, KIND, {"run": run} | ({"by": by} if by else {}))
         runner, _ = runs.served(self.project, run)
         try:
             runner.cancel(run)

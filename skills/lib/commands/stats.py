@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from skills.lib import paths
-from skills.lib.agent.configuration import lockstep_toml
 from skills.lib.agent.money.costs import grouped
-from skills.lib.agent.money.pricing import Pricing
-from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.agent.watching.session_stats import SessionStats
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
 from skills.lib.commands.console.screen import TIMES, Cell, Screen, counted
 from skills.lib.commands.queries import runs
 from skills.lib.commands.session.costs import price
 from skills.lib.errors import LedgerError
-from skills.lib.ledger import Ledger, listing, verification
-from skills.lib.model.run import Run
+from skills.lib.ledger import verification
+from skills.lib.views import statistics
+from skills.lib.views.statistics import WorkflowRefusals
 
 
 @click.command(
@@ -44,7 +40,7 @@ def stats(screen: Screen, skill: str | None, verify: bool, as_json: bool, projec
         return
     if verify:
         verification.verify(records.ledger)
-    found = _counted(records.ledger, skill)
+    found = statistics.refusals(records.ledger, skill)
     sessions = _sessions(screen, records, skill)
     if as_json:
         screen.json([{**asdict(one), "sessions": _data(sessions.get(one.workflow))} for one in found])
@@ -60,22 +56,12 @@ def stats(screen: Screen, skill: str | None, verify: bool, as_json: bool, projec
 
 
 def _sessions(screen: Screen, records: runs.Records, skill: str | None) -> dict[str, SessionStats]:
-    """The figures of the runs that agents' sessions followed, by workflow."""
-    home = paths.home(records.project)
-    found: dict[str, SessionStats] = {}
-    if not os.path.exists(path_in(home)):
-        return found
-    pricing = Pricing(lockstep_toml.load(records.project).prices)
+    """The figures of the runs that agents' sessions followed, by workflow; a notice says why there are none."""
     try:
-        with Activity(path_in(home)) as activity:
-            for root in records.roots(ended=True):
-                if runs.is_of(root, skill):
-                    tree = [one for _, one in records.tree(root)]
-                    found.setdefault(root.workflow, SessionStats()).add(tree, runs.skill_of(root), activity, pricing)
+        return statistics.of_sessions(records, skill)
     except LedgerError as error:  # the ledger's own figures do not need it
         screen.say(f"What agents' sessions did is left out: {error.what}")
         return {}
-    return {workflow: one for workflow, one in found.items() if one.runs}
 
 
 def _data(sessions: SessionStats | None) -> dict[str, Any] | None:
@@ -106,60 +92,6 @@ def _print_sessions(screen: Screen, sessions: SessionStats) -> None:
         screen.print(f"  failures       {sessions.classes['retryable']} retryable, {sessions.classes['fatal']} fatal")
     costs_by_model = grouped(sessions.calls, "model").items()
     screen.print("  cost           ", "; ".join(f"{model} {price(one)}" for model, one in costs_by_model))
-
-
-@dataclass
-class StepRefusals:
-    """The refusal statistics of one step over all runs; ``refused`` counts the refusals by their code."""
-
-    entered: int = 0
-    repeated: int = 0
-    most_in_one_run: int = 0
-    refusals: int = 0
-    refused: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def rate(self) -> float:
-        """Refusals per entry."""
-        return self.refusals / max(self.entered, 1)
-
-
-@dataclass
-class WorkflowRefusals:
-    """The refusal statistics of one workflow; ``statuses`` counts its runs by their status."""
-
-    skill: str
-    workflow: str
-    runs: int = 0
-    statuses: dict[str, int] = field(default_factory=dict)
-    transitions: int = 0
-    steps: dict[str, StepRefusals] = field(default_factory=dict)
-
-
-def _counted(ledger: Ledger, skill: str | None) -> list[WorkflowRefusals]:
-    """The refusal statistics of every workflow that has run, by name."""
-    found: dict[str, WorkflowRefusals] = {}
-    for run in ledger.each_run("1=1 ORDER BY id"):
-        if runs.is_of(run, skill):
-            of_workflow = found.setdefault(run.workflow, WorkflowRefusals(runs.skill_of(run), run.workflow))
-            _add(of_workflow, run, ledger)
-    return [found[name] for name in sorted(found)]
-
-
-def _add(of_workflow: WorkflowRefusals, run: Run, ledger: Ledger) -> None:
-    of_workflow.runs += 1
-    of_workflow.statuses[run.status] = of_workflow.statuses.get(run.status, 0) + 1
-    for step_id, visits in run.visits.items():
-        step = of_workflow.steps.setdefault(step_id, StepRefusals())
-        step.entered += visits
-        step.repeated += visits - 1
-        step.most_in_one_run = max(step.most_in_one_run, visits)
-    for detail in listing.refusals(ledger, run.id):
-        step = of_workflow.steps.setdefault(str(detail.get("step") or "(ended)"), StepRefusals())
-        step.refusals += 1
-        code = str(detail.get("code"))
-        step.refused[code] = step.refused.get(code, 0) + 1
-    of_workflow.transitions += listing.transitions(ledger, run.id)
 
 
 def _print_workflow(screen: Screen, of_workflow: WorkflowRefusals) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _IDS, _COUNT, _AT = "SELECT id FROM runs WHERE", "SELECT count(*) FROM runs WHERE", "SELECT at FROM events WHERE"
 _WORKFLOWS, _UNENDED = "SELECT workflow FROM runs WHERE", "status IN ('open','waiting','pending')"
 _TRANSITIONS = "SELECT count(*) FROM events WHERE run=? AND kind IN ('moved','finished','asked')"
+_TIMES = "SELECT run, min(at), max(at) FROM events WHERE kind<>'refused' GROUP BY run"
 _REFUSALS = "SELECT detail FROM events WHERE run=? AND kind='refused' ORDER BY seq"
 
 
@@ -114,6 +115,17 @@ def moved_at(ledger: Ledger, run_id: str) -> float:
     own = ledger.database.rows(last.format("run=?"), (run_id,))
     below = ledger.database.rows(last.format("run>=? AND run<?"), (f"{run_id}.", f"{run_id}/"))  # . comes before /
     return _latest(ledger, [*own, *below])
+
+
+def times(ledger: Ledger) -> dict[str, tuple[float, float]]:
+    """When each run that no other started opened, and when it or one below it last moved; refusals do not count."""
+    found: dict[str, tuple[float, float]] = {}
+    for run_id, first, last in ledger.database.each(_TIMES):
+        root = str(run_id).partition(".")[0]
+        opened, moved = found.get(root, (0.0, 0.0))
+        opened = _latest(ledger, [(first,)]) if run_id == root else opened
+        found[root] = opened, max(moved, _latest(ledger, [(last,)]))
+    return found
 
 
 def _latest(ledger: Ledger, rows: list[Any]) -> float:

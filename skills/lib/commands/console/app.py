@@ -44,6 +44,7 @@ SUBCOMMANDS = {
     "replay": "Say what a policy would have answered in a recorded session.",
     "agent": "Let a model follow a skill on its own.",
     "mcp": "Serve skills and runs to MCP clients.",
+    "web": "Show the runs in a browser: live, to read, answer, start and stop.",
     "completion": "Print the completion script of a shell.",
 }
 
