@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-# By "workflow.step", each field with its former step, or "step.name" if it had another name.
-FORMER: dict[str, dict[str, str]] = {
+# By "workflow.step", each field with its former step, or "step.name" if it had another name; several are said as one.
+FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
     "planner-explore.trace": {"patterns": "precedents"},
     "planner-explore.limits": {"summary": "report"},
+    "planner-fill-changes.prove": {"open": "report"},
+    "planner-plan-scrub.write": {"writes": ("reasons", "documents")},
+    "planner-plan-scrub.verify": {"wanted": "report", "open": "report"},
+    "planner-post-implementation.write": {
+        "written": ("comment.comments", "keep.knowledge", "write.documents", "index.indexes"),
+        "writes": "keep",
+    },
     "codebase-analysis-explore.explore": {"result": "task"},
 }
 # Workflows that speak by the texts of one with another name.

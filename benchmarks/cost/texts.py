@@ -74,22 +74,27 @@ class Texts:
 
     def step(self, workflow: str, target: str, step: str, visit: int) -> Mapping[str, Any]:
         """What is said in a step, at its visit of that number, from 1; empty if nothing is."""
+        return {**self._former(workflow, target, step, visit), **self._own(workflow, target, step, visit)}
+
+    def _own(self, workflow: str, target: str, step: str, visit: int) -> Mapping[str, Any]:
+        """What the texts say under the name of the step itself."""
         found: Any = {}
         for key in self._keys(workflow, target):
             found = found or self.said[key].get(step, {})
         if isinstance(found, list):
             found = found[min(visit, len(found)) - 1]
         assert isinstance(found, dict)
-        return {**self._former(workflow, target, step, visit), **found}
+        return found
 
     def _former(self, workflow: str, target: str, step: str, visit: int) -> dict[str, Any]:
         """What steps that are no more said of the fields of this one."""
-        said = {}
-        for name, former in FORMER.get(f"{workflow}.{step}", {}).items():
-            old_step, _, old_name = former.partition(".")
-            given = self.step(workflow, target, old_step, visit)
-            if (old_name or name) in given:
-                said[name] = given[old_name or name]
+        said: dict[str, Any] = {}
+        for name, steps in FORMER.get(f"{workflow}.{step}", {}).items():
+            for former in [steps] if isinstance(steps, str) else steps:
+                old_step, _, old_name = former.partition(".")
+                given = self._own(workflow, target, old_step, visit)
+                if (old_name or name) in given:
+                    said[name] = _both(said.get(name), given[old_name or name])
         return said
 
     def points(self, workflow: str, target: str) -> list[Point]:
@@ -129,6 +134,13 @@ class Texts:
 
 def _loaded(walk: str) -> dict[str, Any]:
     return tomllib.loads((FOLDER / f"{walk}.toml").read_text(encoding="utf-8"))
+
+
+def _both(one: Any, other: Any) -> Any:
+    """Two values that former steps said as one: lists one after the other, files together."""
+    if one is None:
+        return other
+    return {**one, **other} if isinstance(one, dict) else [*one, *other]
 
 
 def _taken_over(said: Any, others: Any) -> Any:

@@ -181,8 +181,7 @@ HELD: dict[Stated, Held] = {
     ),
     Stated("planner/qr/plan_quick, read", "two or three in"): ADVICE,
     Stated("planner/qr/implementation_code, probe", "two or three likeliest"): ADVICE,
-    Stated("planner/tw/plan_scrub, comments", "one sentence"): SUBJECT,
-    Stated("planner/tw/post_implementation, comment", "one sentence"): ADVICE,
+    Stated("planner/tw/plan_scrub, write", "one sentence"): SUBJECT,
     Stated("problem-analysis/problem_analysis, observe", "at most 400 characters"): Refused(
         "problem-analysis/scripts/check_analysis.py",
         ("pass", [], [], [], ["E1: ran it -> " + WORDS[:400] + " For H1"], "low"),

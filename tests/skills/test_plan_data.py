@@ -379,7 +379,7 @@ def test_of_many_at_once_one_writes_each_version_and_nobody_loses_anything(root:
     assert json.loads(Path(WHERE, "plan.2.json").read_text())["title"] == winner
     lost = "version 2 was written by somebody else meanwhile, and this one was not saved"
     assert sum(answer.startswith(lost) for answer in told) == 15
-    assert sorted(os.listdir(WHERE)) == ["plan.1.json", "plan.2.json", "plan.md"]
+    assert sorted(os.listdir(WHERE)) == [".parts", "plan.1.json", "plan.2.json", "plan.md"]
 
 
 def test_processes_that_save_one_after_another_never_write_a_version_twice(root: Path) -> None:

@@ -61,18 +61,16 @@ EXPLORER: dict[str, dict[str, Any]] = {
     },
 }
 DEVELOPER: dict[str, dict[str, Any]] = {
-    "read": {"work": ["src/greet.py | a word and a name | all where the name is empty"], "doubts": "none"},
-    "write": {"files": ["src/greet.py", "tests/test_greet.py"]},
-    "prove": {"ran": ["python -m pytest -q | 2 passed"], "acceptance": ["greet('') | called, 'Hello, all'"]},
-    "report": {"summary": "greet() takes an empty name for all; as planned.", "open": []},
+    "write": {},
+    "prove": {
+        "ran": ["python -m pytest -q | 2 passed"],
+        "acceptance": ["greet('') | called, 'Hello, all'"],
+        "open": [],
+    },
 }
 WRITER: dict[str, dict[str, Any]] = {
-    "read": {"texts": ["src/greet.py:2 | nothing | add: whom no name greets"], "homeless": ["D-001"]},
-    "comments": {"changed": []},
-    "reasons": {"placed": ["D-001 | src/greet.py:2 | nobody in particular is everybody"], "left": []},
-    "documents": {"written": [], "wanted": []},
-    "verify": {"checked": ["src/greet.py:2 | an empty name is all | read at line 3"]},
-    "report": {"summary": "The docstring says whom an empty name greets.", "wanted": [], "open": []},
+    "write": {},
+    "verify": {"checked": ["src/greet.py:2 | an empty name is all | read at line 3"], "wanted": [], "open": []},
 }
 
 LATER = ("milestones", "structure", "documents")
@@ -214,9 +212,9 @@ def write_texts(agent: Agent, reason: str = "whom no name greets") -> Callable[[
 
     def work(block: PrintedBlock) -> None:
         milestone = block.context["milestone"].partition(" | ")[0]
-        if block.step == "reasons" and milestone == "M-001":
+        if block.step == "write" and milestone == "M-001":
             agent.write(f"{PLAN}/.changes/M-001/COMMENTS.json", json.dumps({"src/greet.py": [f"greet(): {reason}"]}))
-        if block.step == "documents" and milestone == "M-002":
+        if block.step == "write" and milestone == "M-002":
             agent.write(f"{PLAN}/.changes/M-002/README.md", sample.README_AFTER)
 
     return work
@@ -792,21 +790,33 @@ def test_what_fell_is_a_finding_and_says_what_holds_instead(agent: Agent, fallen
 
 
 @pytest.mark.parametrize(
-    "files, content, why",
+    "files, why",
     [
-        (["src/greet.py"], sample.GREET_AFTER, ""),
-        (["src/greet.py"], sample.GREET, "the same as the project's file"),
-        (["src/greet.py"], "def greet(:\n", "src/greet.py: line 1"),
-        (["src/other.py"], sample.GREET_AFTER, "src/other.py: there is no copy of it"),
-        ([], sample.GREET_AFTER, "src/greet.py lies under plans/greeting/.changes/M-001"),
+        ({"src/greet.py": sample.GREET_AFTER}, ""),
+        ({"src/greet.py": sample.GREET}, "src/greet.py: its copy is the same as the project's file"),
+        ({"src/greet.py": "def greet(:\n"}, "src/greet.py: line 1"),
+        ({"src/greet.py": sample.GREET_AFTER, "src/__pycache__/greet.pyc": "x"}, ""),
+        ({}, "src/greet.py: there is no copy of it"),
+        ({"REMOVED": "src/greet.py\n"}, ""),
+        (
+            {"src/greet.py": sample.GREET_AFTER, "src/other.py": "x = 1\n"},
+            "src/other.py lies under plans/greeting/.changes/M-001 and is not among the milestone's files",
+        ),
     ],
 )
-def test_a_developer_s_copies_are_there_and_parse(agent: Agent, files: list[str], content: str, why: str) -> None:
-    agent.write(f"{PLAN}/.changes/M-001/src/greet.py", content)
-    agent.write(f"{PLAN}/.changes/M-001/COMMENTS.json", "{}")
-    code, told = checked("dev/fill_changes_check.py", agent.project, PLAN, "M-001 | K-01: x", json.dumps(files))
-    assert code == bool(why)
-    assert why in told
+def test_a_developer_s_copies_are_there_and_parse(agent: Agent, files: dict[str, str], why: str) -> None:
+    agent.write(f"{PLAN}/plan.1.json", json.dumps(sample.DRAFT))
+    given = {"tests/test_greet.py": sample.TEST_AFTER, "COMMENTS.json": "{}", **files}
+    for path, content in given.items():
+        agent.write(f"{PLAN}/.changes/M-001/{path}", content)
+    code, told = checked("dev/fill_changes_check.py", agent.project, PLAN, "M-001 | K-01: x")
+    assert (code, told.partition("\n")[0][: len(why)]) == (int(bool(why)), why)
+
+
+def test_copies_of_a_milestone_that_the_plan_does_not_have_are_no_copies(agent: Agent) -> None:
+    agent.write(f"{PLAN}/plan.1.json", json.dumps(sample.DRAFT))
+    code, told = checked("dev/fill_changes_check.py", agent.project, PLAN, "M-009")
+    assert (code, told.startswith("the milestone cannot be read: there is no milestone 'M-009'")) == (1, True)
 
 
 @pytest.mark.parametrize("depends_on, begun", [([], ""), (["M-001"], "project"), (["M-001"], "M-001")])
@@ -892,6 +902,37 @@ def test_a_technical_writer_states_each_reason_that_the_plan_is_collected_with(a
     assert (code, told) == (1, "COMMENTS.json has no entry for src/greet.py, which rests on D-001")
 
 
+@pytest.mark.parametrize(
+    "milestone, checked_at, why",
+    [
+        ("M-001", "src/greet.py:3", ""),
+        ("M-001", "src/greet.py:4", "src/greet.py has 3 lines"),
+        ("M-001", "README.md:3", ""),
+        ("M-001", "docs/none.md:1", "docs/none.md is no file of the project"),
+        ("M-002", "README.md:4", ""),
+        ("M-002", "the sentence", "the sentence is no file of the project"),
+    ],
+)
+def test_a_technical_writer_checks_texts_at_lines_that_are_there(
+    agent: Agent, milestone: str, checked_at: str, why: str
+) -> None:
+    for path, text in sample.FILES.items():
+        agent.write(path, text)
+    assert checked("plan_data.py", agent.project, "collect", PLAN)[0] == 0
+    entry = f"{checked_at} | an empty name is all | read"
+    words = (PLAN, milestone, "explained", json.dumps([entry]))
+    code, told = checked("tw/plan_scrub_check.py", agent.project, *words)
+    assert (code, told) == ((1, f"{entry!r}: {why}") if why else (0, ""))
+
+
+def test_a_milestone_of_documentation_is_left_with_a_copy_of_each_file(agent: Agent) -> None:
+    agent.write(f"{PLAN}/plan.1.json", json.dumps(sample.DRAFT))
+    code, told = checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-002", "explained")
+    assert (code, told) == (1, "there is no copy of README.md, which is among the milestone's files")
+    agent.write(f"{PLAN}/.changes/M-002/REMOVED", "README.md\n")
+    assert checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-002", "explained") == (0, "")
+
+
 def test_hostile_text_stays_text(agent: Agent) -> None:
     block = dispatched(agent, opened(agent, HOSTILE), EXPLORER)
     assert block.context["request"] == HOSTILE
@@ -908,7 +949,7 @@ def test_what_the_agent_and_a_developer_see(tmp_path: Path, snapshot: SnapshotAs
     home = os.environ["LOCKSTEP_HOME"]
     assert begun.stable().replace(run, "RUN").replace(home, "HOME") == snapshot(name="size")
     developer = Follower("planner/scripts/dev/fill_changes.py", tmp_path).begin("--plan", PLAN, "--milestone", "M-001")
-    assert developer.at == "read"
+    assert developer.at == "write"
     assert developer.stable().replace(home, "HOME") == snapshot(name="developer")
 
 

@@ -294,8 +294,8 @@ def _logged(result: Mapping[str, Any]) -> str:
     return f"{result['target'][:SHORT]}: {told[:SHORT]}"
 
 
-# The plan as its reviewers read it, and its commands, which are run for them.
-PLAN = "{plan}/plan.*"
+# The plan with its commands, which are run for the reviewers, and the parts of it that they read.
+PLAN = ("{plan}/plan.*", "{plan}/.parts")
 REVIEWING = PROMPTS["review (forbidden)"].splitlines()
 
 
@@ -325,7 +325,7 @@ CODE = loop(
     skipped="document",
     targets=to_review,
     checks=[Check("promise", "MUST", "holds", to_promise)],
-    covers=["{waves.files}", PLAN],
+    covers=["{waves.files}", *PLAN],
 )
 DOCS = loop(
     "implementation-docs",
@@ -334,7 +334,7 @@ DOCS = loop(
     skipped="retrospective",
     targets=to_read,
     checks=[Check("promise", "MUST", "holds", "waves.described")],
-    covers=["{waves.files}", "{waves.documents}", PLAN, "**/*.{md,rst,adoc}"],
+    covers=["{waves.files}", "{waves.documents}", *PLAN, "**/*.{md,rst,adoc}"],
 )
 
 WORKFLOW = Workflow(

@@ -70,9 +70,9 @@ def settled(ctx: StepContext) -> Outcome:
     return Outcome.SKIP if ctx.step_state["against"] else Outcome.OK
 
 
-def steps(form: str, approved: str) -> tuple[list[StepDef], list[StepDef]]:
-    """The steps before both ways, and those of the quick way; ``form`` is a plan's, ``approved`` says what then."""
-    return _first(), [*_agreed(), _written(form), *_reviewed(approved)]
+def steps(form: str) -> tuple[list[StepDef], list[StepDef]]:
+    """The steps before both ways, and those of the quick way; ``form`` is that of a plan."""
+    return _first(), [*_agreed(), _written(form), *_reviewed()]
 
 
 def _first() -> list[StepDef]:
@@ -175,7 +175,7 @@ def _written(form: str) -> StepDef:
     )
 
 
-def _reviewed(approved: str) -> tuple[StepDef, StepDef]:
+def _reviewed() -> tuple[StepDef, StepDef]:
     return review_loop(
         "quick",
         work="quick-write",
@@ -190,7 +190,5 @@ def _reviewed(approved: str) -> tuple[StepDef, StepDef]:
         actions=[PROMPTS["quick-review"]],
         needs=["request", "plan"],
         forbidden=PROMPTS["quick-review (forbidden)"].splitlines(),
-        gate_actions=[approved],
-        gate_needs=["request", "plan"],
         stale="quick-write",
     )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 quick = load_module(os.path.join(os.path.dirname(__file__), "planner_quick.py"))
-FIRST, QUICK = quick.steps(PROMPTS["form"], PROMPTS["approved"])
+FIRST, QUICK = quick.steps(PROMPTS["form"])
 
 SIDES = (
     "code | Where does the request land: which code does it now, who calls that, what does it call, which data and "
@@ -75,8 +75,8 @@ MILESTONES: list[Requirement] = [
 
 APPROVED_IDS = ("{milestones.code}", "{milestones.documentation}")
 COPIES = "{plan}/.changes"
-# The versions of the plan, and plan.md, which is the latest of them for readers.
-VERSIONS = "{plan}/plan.*"
+# The versions of the plan with plan.md, which is the latest of them for readers, and the parts that reviewers read.
+VERSIONS, PARTS = "{plan}/plan.*", "{plan}/.parts"
 
 
 def collected(stage: str) -> list[Requirement]:
@@ -90,6 +90,13 @@ def collected(stage: str) -> list[Requirement]:
         Command(["plan_data.py", "collect", "{plan}"], 120, help="computes the diffs, and saves them with the plan"),
         Command(["plan_data.py", "check", "{plan}", "--stage", stage], 120, help=f"the plan bears checking as {stage}"),
     ]
+
+
+def explored(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Keep what the explorers could not settle."""
+    return Outcome.OK, {
+        "unsure": [text for result in ctx.step_state["results"] for text in result.get("values", {}).get("unsure", ())]
+    }
 
 
 def to_develop(ctx: StepContext) -> list[str]:
@@ -151,20 +158,17 @@ def loop(
     work: str,
     passed: str | None,
     reviewed_by: Dispatch,
-    at_gate: Sequence[str] = (),
     skipped: str = "",
 ) -> tuple[StepDef, StepDef]:
-    """The review step and the gate of a checkpoint; ``at_gate`` is the gate's own text."""
+    """The review step and the gate of a checkpoint."""
     return review_loop(
         checkpoint,
         work=work,
         passed=passed,
         reviewer=reviewed_by,
         actions=[PROMPTS["review"]],
-        needs=["request", "plan"],
+        needs=["plan"],
         forbidden=PROMPTS["review (forbidden)"].splitlines(),
-        gate_actions=at_gate,
-        gate_needs=["request", "plan"] if at_gate else [],
         stale=work,  # there, changed files become a version of the plan, which the reviewers read
         skipped=skipped,
     )
@@ -184,10 +188,10 @@ COMPLETE = loop(
     reviewer("plan_completeness", ["{plan}/draft.json", VERSIONS], answers=ANSWERS),
 )
 CODED = loop(
-    "plan-code", "changes", "document", reviewer("plan_code", [COPIES, VERSIONS], to_review), skipped="document"
+    "plan-code", "changes", "document", reviewer("plan_code", [COPIES, VERSIONS, PARTS], to_review), skipped="document"
 )
 # It takes the verdicts on the copies and on the versions over, and is the last to see the version that is approved.
-DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs", [COPIES, VERSIONS]), [PROMPTS["approved"]])
+DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs", [COPIES, VERSIONS, PARTS]))
 
 WORKFLOW = Workflow(
     "planner",
@@ -202,6 +206,7 @@ WORKFLOW = Workflow(
             script="explore.py",
             targets=SIDES,
             params={"perspective": "{target}", "request": "{request}"},
+            then=explored,
         ),
         needs=["request", "plan"],
         forbidden=PROMPTS["discover (forbidden)"].splitlines(),
@@ -239,7 +244,7 @@ WORKFLOW = Workflow(
             "{approaches.approaches}\n\nRecommended: {assumptions.recommendation}\n\nAnswer yes if all of this holds, "
             "or say what is different and which approach to take: no alone does not say what to plan."
         ),
-        needs=[*KNOWN, "approaches.approaches"],
+        needs=["request", "discover.unsure", "testing.strategy", "testing.answer", "approaches.approaches"],
         requires=ASSUMPTIONS,
         forbidden=PROMPTS["assumptions (forbidden)"].splitlines(),
     ),
@@ -253,7 +258,7 @@ WORKFLOW = Workflow(
             *("approaches.approaches", "assumptions.assumptions", "assumptions.recommendation", "assumptions.answer"),
         ],
         requires=MILESTONES,
-        repeat=[PROMPTS["milestones (again)"], "", PROMPTS["form"]],
+        repeat=PROMPTS["milestones (again)"],
         forbidden=PROMPTS["milestones (forbidden)"].splitlines(),
         tools=TOOLS,
     ),
@@ -270,7 +275,7 @@ WORKFLOW = Workflow(
             params={"plan": "{plan}", "milestone": "{target}"},
             cap=40,
         ),
-        needs=["request", "plan"],
+        needs=["plan"],
         requires=collected("coded"),
         forbidden=PROMPTS["changes (forbidden)"].splitlines(),
         when={
@@ -291,7 +296,7 @@ WORKFLOW = Workflow(
             params={"plan": "{plan}", "milestone": "{target}"},
             cap=40,
         ),
-        needs=["request", "plan"],
+        needs=["plan"],
         requires=[
             Command(["planner_unchanged.py", "{plan}"], 60, help="the code is as its review approved it"),
             *collected("documented"),

@@ -137,7 +137,7 @@ VALUES: dict[str, Any] = {
     "patterns": PLACES[:1],
     "constraints": PLACES[1:],
     "fallen": [],
-    "files": ["src/greet.py", "tests/test_greet.py"],
+    "checked": ["README.md:1 | it greets | read"],
 }
 BY_SCRIPT: dict[str, dict[str, Any]] = {
     "fill_changes": {"plan": PLAN, "milestone": "M-001 | C-01: the empty name is not tested"},

@@ -138,11 +138,7 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
         "status": "PARTIAL",
         "verdicts": any_of(VERDICTS, OTHER_VERDICTS),
         "missing": ["somebody has to try it"],
-        "comments": ["src/there.py:1 | why it is one"],
-        "knowledge": [],
-        "documents": [],
-        "indexes": [],
-        "files": ["src/there.py"],
+        "written": ["src/there.py:1 | why it is one"],
     },
     "reconciliation": {
         "plan": TWO,
@@ -156,10 +152,6 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
     "post_implementation": {
         "plan": TWO,
         "assignment": "all | wording: it says was",
-        "comments": ["src/there.py:1 | why it is one"],
-        "knowledge": [],
-        "documents": [],
-        "indexes": [],
-        "files": ["src/there.py"],
+        "written": ["src/there.py:1 | why it is one"],
     },
 }

@@ -1,7 +1,7 @@
 """Checks that a developer's copies are there: not empty, changed, and free of faults that a parser finds.
 
-Called in the project's root as ``PLAN_DIR MILESTONE FILES``: the milestone as its id or ``id | findings``, the files a
-JSON array of paths in the project. Prints each fault and ends with 1 if there is one.
+Called in the project's root as ``PLAN_DIR MILESTONE``: the milestone as its id or ``id | findings``. Each file that one
+of its intents names has a copy, or is named in REMOVED. Prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -11,37 +11,49 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Mapping
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from plandata.places import COPIES  # type: ignore[import-not-found]
+from plandata.command import milestone_of  # type: ignore[import-not-found]
+from plandata.faults import PlanError  # type: ignore[import-not-found]
+from plandata.places import COPIES, RESERVED  # type: ignore[import-not-found]
 
 import skills.lib.checks as checks
 
 SHOWN = 10
 
 
-def faults(folder: str, files: list[str], root: str) -> list[str]:
+def faults(folder: str, milestone: Mapping[str, Any], root: str) -> list[str]:
     """Every fault of the copies in a milestone's folder, as one sentence each."""
+    there, gone = copies(folder), _removed(folder)
+    due = {intent["file"] for intent in milestone["intent"]} - gone
     found = []
-    for path in files:
+    for path in sorted(due | there & {*milestone["files"]}):
         why = _fault(os.path.join(folder, path), os.path.join(root, path))
         if why:
             found.append(f"{path}: {why}")
-    beside = sorted(copies(folder) - set(files))
     where = os.path.relpath(folder, root)
-    return found + [f"{path} lies under {where} and is not among the files: name or remove it" for path in beside]
+    beside = sorted(there - {*milestone["files"]})
+    return found + [f"{path} lies under {where} and is not among the milestone's files; remove it" for path in beside]
 
 
 def copies(folder: str) -> set[str]:
     """The paths of all copies in a milestone's folder, as they are in the project."""
-    kept = {"REMOVED", "COMMENTS.json"}
     found = {
         os.path.relpath(os.path.join(at, name), folder).replace(os.sep, "/")
         for at, _, names in os.walk(folder)
         for name in names
+        if os.path.basename(at) != "__pycache__"
     }
-    return found - kept
+    return found - {*RESERVED}
+
+
+def _removed(folder: str) -> set[str]:
+    """The paths that REMOVED names."""
+    path = os.path.join(folder, RESERVED[0])
+    return {line.strip() for line in checks.text(path).splitlines()} if os.path.isfile(path) else set()
 
 
 def _fault(copy: str, original: str) -> str:
@@ -73,13 +85,15 @@ def _parse_fault(name: str, text: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Print the faults of the copies; 0 if there are none."""
-    if len(arguments) != 3:
-        print("usage: fill_changes_check.py PLAN_DIR MILESTONE FILES")
+    if len(arguments) != 2:
+        print("usage: fill_changes_check.py PLAN_DIR MILESTONE")
         return 2
-    plan, milestone, files = arguments
-    folder = os.path.join(plan, COPIES, milestone.partition("|")[0].strip())
+    plan, milestone = arguments
+    name = milestone.partition("|")[0].strip()
     try:
-        found = faults(folder, json.loads(files), os.getcwd())
+        found = faults(os.path.join(plan, COPIES, name), milestone_of(plan, name), os.getcwd())
+    except PlanError as error:
+        found = [f"the milestone cannot be read: {error.what}"]
     except (OSError, ValueError) as error:
         found = [f"the copies cannot be checked: {error}"]
     for fault in found[:SHOWN]:

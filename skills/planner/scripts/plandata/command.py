@@ -139,6 +139,7 @@ def work(given: argparse.Namespace) -> None:
     number, plan = plan_in(given.plan_dir)
     _held(plan, "coded", os.getcwd(), f"plan.{number}.json")
     _workable(plan, os.getcwd(), f"plan.{number}.json")
+    store.render(plan_folder(given.plan_dir, os.getcwd()))  # git keeps no parts
     print(json.dumps({"way": plan.get("way", "full"), "waves": _waves(plan), **lists(plan)}, ensure_ascii=False))
 
 

@@ -11,6 +11,8 @@ from .faults import ENVIRONMENT, USAGE, PlanError
 
 # Where copies are put, in the folder of their plan: hidden, so that test runners, compilers and linters pass over them.
 COPIES = ".changes"
+# Where the parts of a plan are, in its folder: what each sub-agent reads of it.
+PARTS = ".parts"
 # Names with a meaning of their own in the folder where a milestone's copies are put.
 RESERVED = ("REMOVED", "COMMENTS.json")
 _KEPT = (".git", ".lockstep")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -11,9 +12,11 @@ from typing import Any, NamedTuple
 from .faults import ENVIRONMENT, USAGE, PlanError
 from .form import LIMIT, canonical, parse, stored
 from .markdown import as_markdown
-from .places import read_under
+from .parts import as_parts
+from .places import PARTS, read_under
 
 _VERSION = re.compile(r"plan\.([1-9][0-9]{0,5})\.json")
+_OF_MILESTONE = re.compile(r"M-[0-9]{3}\.md")
 READABLE = "plan.md"
 DRAFT = "draft.json"
 
@@ -89,24 +92,48 @@ def _holds(folder: str, version: int, plan: Any) -> bool:
 
 
 def render(folder: str) -> str:
-    """Write the latest version as Markdown and return the path; an unchanged file is left alone."""
+    """Write the latest version and its parts as Markdown, and return the path; an unchanged file is left alone."""
     number, plan = load(folder)
-    text = as_markdown(plan, number).encode()
-    path = os.path.join(folder, READABLE)
+    _render_as(folder, READABLE, as_markdown(plan, number), number)
+    _render_parts(folder, as_parts(plan), number)
+    return os.path.join(folder, READABLE)
+
+
+def _render_parts(folder: str, parts: dict[str, str], number: int) -> None:
+    """Write each part into a folder of its own, which git ignores, and remove those of former milestones."""
+    inside = os.path.join(folder, PARTS)
     try:
-        if read_under(folder, READABLE, LIMIT) == text:
-            return path
+        if os.path.islink(inside):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        os.makedirs(inside, exist_ok=True)
+        for name in os.listdir(inside):
+            if _OF_MILESTONE.fullmatch(name) and name not in parts:
+                os.unlink(os.path.join(inside, name))
+    except OSError as error:
+        raise _unwritten(number, PARTS, error) from None
+    for name, text in {".gitignore": "*\n", **parts}.items():
+        _render_as(inside, name, text, number)
+
+
+def _render_as(folder: str, name: str, text: str, number: int) -> None:
+    path = os.path.join(folder, name)
+    try:
+        if read_under(folder, name, LIMIT) == text.encode():
+            return
     except ValueError:
         pass
-    part = _write_beside(path, text)
+    part = _write_beside(path, text.encode())
     try:
         os.replace(part, path)
     except OSError as error:
         os.unlink(part)
-        what = f"version {number} is kept, and {READABLE} beside it cannot be written: {error.strerror}"
-        raise PlanError(what, code=ENVIRONMENT) from None
+        raise _unwritten(number, name, error) from None
     _sync(folder)
-    return path
+
+
+def _unwritten(number: int, name: str, error: OSError) -> PlanError:
+    what = f"version {number} is kept, and {name} beside it cannot be written: {error.strerror}"
+    return PlanError(what, code=ENVIRONMENT)
 
 
 def lay_out(path: str, plan: Any) -> None:

@@ -1,9 +1,11 @@
 """Checks that a technical writer left the code of a milestone's copies as the developer handed it over.
 
-Called in the project's root as ``PLAN_DIR MILESTONE [explained]``, the milestone as its id or ``id | findings``; with
-``explained``, COMMENTS.json has to have each reason that the plan is collected with. What was handed
-over is what the plan's latest version has as changes. Python is compared without comments and docstrings, JSON and TOML
-by their data; files of other kinds are left to the reviewer. Prints each fault and ends with 1 if there is one.
+Called in the project's root as ``PLAN_DIR MILESTONE [explained [CHECKED]]``, the milestone as its id or
+``id | findings``. With ``explained``, COMMENTS.json has to have each reason that the plan is collected with, and a
+milestone of documentation a copy of each of its files. CHECKED is a JSON array, of which each entry begins with a line
+of a copy or of a file of the project. What was handed over is what the plan's latest version has as changes. Python is
+compared without comments and docstrings, JSON and TOML by their data; files of other kinds are left to the reviewer.
+Prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from plandata import diffs, store  # type: ignore[import-not-found]
+from plandata import diffs, places, store  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.places import COPIES  # type: ignore[import-not-found]
 from plandata.waves import in_order  # type: ignore[import-not-found]
+from tw import post_implementation_check  # type: ignore[import-not-found]
 
 import skills.lib.checks as checks
 
@@ -45,7 +48,8 @@ def faults(plan_folder: str, milestone: str, root: str, explained: bool = False)
             if all(why):
                 found.append(f"{path}: {why[0]}")
     comments = _text(os.path.join(folder, "COMMENTS.json"))
-    return found + (comment_faults(comments) or (_missing(one, comments) if explained else []))
+    found += comment_faults(comments) or (_missing(one, comments) if explained else [])
+    return found + (_unwritten(one, folder) if explained else [])
 
 
 def _handed(plan: Mapping[str, Any], milestone: Mapping[str, Any], path: str, root: str) -> list[str | None]:
@@ -81,6 +85,32 @@ def _missing(milestone: Mapping[str, Any], comments: str | None) -> list[str]:
         for intent in milestone["intent"]
         if intent["decisions"] and intent["file"] in changed and not told.get(intent["file"])
     ]
+
+
+def _unwritten(milestone: Mapping[str, Any], folder: str) -> list[str]:
+    """Each file of a milestone of documentation that has no copy: the plan would have no change of it."""
+    if milestone["kind"] != "documentation":
+        return []
+    gone = {line.strip() for line in (_text(os.path.join(folder, "REMOVED")) or "").splitlines()}
+    return [
+        f"there is no copy of {path}, which is among the milestone's files"
+        for path in milestone["files"]
+        if path not in gone and not os.path.isfile(os.path.join(folder, path))
+    ]
+
+
+def place_faults(plan_folder: str, milestone: str, entries: list[str], root: str) -> list[str]:
+    """Each entry that does not begin with a line of one of the milestone's copies, or of a file of the project."""
+    folder = os.path.join(root, plan_folder, COPIES, milestone)
+    found = []
+    for entry in entries:
+        path = entry.partition("|")[0].strip().strip("`").partition(":")[0]
+        why = post_implementation_check.fault(
+            entry, folder if places.line_count(places.file_under(folder, path)) is not None else root
+        )
+        if why:
+            found.append(f"{entry[:80]!r}: {why}")
+    return found
 
 
 def is_code(path: str) -> bool:
@@ -144,12 +174,15 @@ def _text(path: str) -> str | None:
 
 def main(arguments: list[str]) -> int:
     """Print the faults of the copies; 0 if there are none."""
-    explained = arguments[2:] == ["explained"]
-    if len(arguments) != 2 + explained:
-        print("usage: plan_scrub_check.py PLAN_DIR MILESTONE [explained]")
+    explained = arguments[2:3] == ["explained"]
+    if len(arguments) not in ((3, 4) if explained else (2,)):
+        print("usage: plan_scrub_check.py PLAN_DIR MILESTONE [explained [CHECKED]]")
         return 2
+    name = arguments[1].partition("|")[0].strip()
     try:
-        found = faults(arguments[0], arguments[1].partition("|")[0].strip(), os.getcwd(), explained)
+        found = faults(arguments[0], name, os.getcwd(), explained)
+        if len(arguments) == 4:
+            found += place_faults(arguments[0], name, json.loads(arguments[3]), os.getcwd())
     except (OSError, ValueError) as error:
         found = [f"the copies cannot be compared: {error}"]
     except PlanError as error:

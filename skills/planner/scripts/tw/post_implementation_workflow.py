@@ -1,4 +1,4 @@
-"""The graph of the technical writer of implemented work: survey, comment, keep knowledge, write, index, prove."""
+"""The graph of the technical writer of implemented work: survey, write, prove."""
 
 from __future__ import annotations
 
@@ -15,38 +15,16 @@ if TYPE_CHECKING:
 PROMPTS = read_prompts(__file__)
 GIVEN = ("plan", "assignment")
 
-
-def _places(*fields: str) -> Command:
-    """The check that each entry of these lists begins with a file that is there."""
-    return Command(
-        ["post_implementation_check.py", *["{" + name + "}" for name in fields]], 60, help="each begins with a file"
-    )
-
-
 SURVEYED: list[Requirement] = [
     Field("due", "list", minimum=1, maximum=60, help='each "path | comment, knowledge, document or index | what"'),
 ]
-COMMENTED: list[Requirement] = [
-    Field("comments", "list", maximum=60, help='each "path:line | the reason that it states"; [] where none was due'),
-    _places("comments"),
-]
-KEPT: list[Requirement] = [
-    Field("knowledge", "list", maximum=40, help='each "path:line | what stands there now"; [] where there is none'),
-    _places("knowledge"),
-]
 WRITTEN: list[Requirement] = [
-    Field("documents", "list", maximum=60, help='each "path:line | what it says now"; [] where none was due'),
-    _places("documents"),
-]
-INDEXED: list[Requirement] = [
-    Field("indexes", "list", maximum=40, help='each "path:line | the row"; [] where the project has no index'),
-    _places("indexes"),
+    Field("written", "list", maximum=100, help='each "path:line | what stands there now"; [] if nothing was due'),
+    Command(["post_implementation_check.py", "{written}"], 60, help="each begins with a file"),
 ]
 PROVED: list[Requirement] = [
-    Field("files", "list", maximum=60, help="each file that was changed or made; [] where none was"),
     Field("ran", "list", minimum=1, maximum=20, help='each "command | how it ended, with numbers"'),
     Field("summary", minimum=20, maximum=1200, help="what is documented now and where; what is left, and why"),
-    _places("files"),
 ]
 
 WORKFLOW = Workflow(
@@ -55,48 +33,24 @@ WORKFLOW = Workflow(
         "survey",
         "See what is due",
         PROMPTS["survey"],
-        {Outcome.OK: "comment"},
+        {Outcome.OK: "write"},
         needs=GIVEN,
         requires=SURVEYED,
     ),
     StepDef(
-        "comment",
-        "Put reasons where they are read",
-        [PROMPTS["comment"], "", get_convention("temporal")],
-        {Outcome.OK: "keep"},
-        needs=[*GIVEN, "survey.due"],
-        requires=COMMENTED,
-    ),
-    StepDef(
-        "keep",
-        "Keep what the code cannot show",
-        PROMPTS["keep"],
-        {Outcome.OK: "write"},
-        needs=[*GIVEN, "survey.due", "comment.comments"],
-        requires=KEPT,
-    ),
-    StepDef(
         "write",
-        "Write the documents",
-        [PROMPTS["write"], "", get_convention("documentation")],
-        {Outcome.OK: "index"},
-        needs=[*GIVEN, "survey.due", "keep.knowledge"],
-        requires=WRITTEN,
-    ),
-    StepDef(
-        "index",
-        "Bring the indexes up to date",
-        PROMPTS["index"],
+        "Write comments, knowledge, documents and indexes",
+        [PROMPTS["write"], "", get_convention("temporal"), "", get_convention("documentation")],
         {Outcome.OK: "prove"},
         needs=[*GIVEN, "survey.due"],
-        requires=INDEXED,
+        requires=WRITTEN,
     ),
     StepDef(
         "prove",
         "Prove it, and hand over",
         PROMPTS["prove"],
         {Outcome.OK: None},
-        needs=[*GIVEN, "comment.comments", "keep.knowledge", "write.documents", "index.indexes"],
+        needs=[*GIVEN, "write.written"],
         requires=PROVED,
     ),
     forbidden=PROMPTS["forbidden"].splitlines(),
