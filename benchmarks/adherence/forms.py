@@ -14,10 +14,10 @@ SURE = ("high", "certain")
 
 
 class Forms:
-    """Makes the values of one run; ``odd`` is any text, ``words`` how many words a written file has."""
+    """Makes the values of one run; ``odd`` is any text."""
 
-    def __init__(self, skill: str, rng: random.Random, words: int) -> None:
-        self.skill, self.rng, self.words = skill, rng, words
+    def __init__(self, skill: str, rng: random.Random) -> None:
+        self.skill, self.rng = skill, rng
         self.evidence = 0
 
     def values(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
@@ -99,19 +99,16 @@ class Forms:
         return {"findings": [f"{finding} | it matters" for finding in values["findings"]]}
 
     def _leon_writing_style_tells(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"tells": [*(f"T{at} | none" for at in range(1, 12)), f"T12 | here | so: {odd} | cut"]}
+        return {"tells": [f"T12 | so: {odd}", f"none | {', '.join(f'T{at}' for at in range(1, 12))}"]}
 
     def _leon_writing_style_marks(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"marks": [f"M{at} | here | {odd}" for at in range(1, len(values["marks"]) + 1)]}
+        return {"marks": [f"M{at} | so: {odd}" for at in range(1, len(values["marks"]) + 1)]}
 
     def _leon_writing_style_align(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"departures": [f"R1 | so: {odd} | otherwise" for _ in values["departures"]]}
-
-    def _leon_writing_style_refine(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"count": self.words}
+        return {"departures": [f"R1 | so: {odd}" for _ in values["departures"]]}
 
     def _leon_writing_style_check(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"checks": [*(f"C{at} | pass | so: {odd}" for at in range(1, 8)), f"C8 | pass | {self.words} words"]}
+        return {"checks": [f"C{at} | pass | so: {odd}" for at in range(1, 6)]}
 
 
 def _prose() -> str:

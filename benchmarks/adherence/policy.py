@@ -41,7 +41,7 @@ class Policy:
         self.failing = rng.choice((0.1, 0.5, 0.95))
         self.params = self._run_params()
         self._files = self._texts = 0
-        self.forms = Forms(skill, rng, len(self._text_of(1).split()))
+        self.forms = Forms(skill, rng)
 
     def plan(self, block: Block) -> Plan:
         """The values of a block, and the outcome that follows from them."""

@@ -150,16 +150,17 @@ class Walk:
                 self._run_script(words)
         written = {} if f"{block.root.get('skill')}.{block.step}" in MADE else said.get("writes", {})
         for path, text in written.items():
-            write(self.project, {path: self._typed(path, text)})
+            write(self.project, {path: self._typed(path, text, block)})
         wanted = [*block.specs, *_outcome(block)]
         values = {spec.name: self._value(spec, block, target, said) for spec in wanted}
         given = {name: value for name, value in values.items() if value is not None}
         return self.run(self._command(block, command or block.next, given))
 
-    def _typed(self, path: str, text: str) -> str:
+    def _typed(self, path: str, text: str, block: PrintedBlock) -> str:
         """The content of a file to write, once its typing is counted; that of the skill's own file is copied."""
         if not text.startswith("@"):
-            self.meter.type(text)
+            edited = f"{block.root.get('skill')}.{block.step}" in forms.EDITED
+            self.meter.type(forms.edits((self.project / path).read_text(encoding="utf-8"), text) if edited else text)
             return text
         source = self.folder / text[1:]
         self.meter.type(shlex.join(["cp", str(source), path]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cost.joined import JOINED_CHECKS
@@ -77,8 +78,8 @@ def first_id(letter: str) -> Callable[[str], str]:
 
 def word_and_question(rows: list[str]) -> list[str]:
     """Rows such as "A1: refuted by Q1: nine of eleven" without the finding, which the answer has."""
-    parts = [re.findall(r"^(\w+): (\w+)|\b(Q\d+)", row) for row in rows]
-    return [f"{first[0]}: {first[1]} by {', '.join(name for *_, name in asked)}" for first, *asked in parts]
+    found = [re.findall(r"^(\w+): (\w+)|\b(Q\d+)", row) for row in rows]
+    return [f"{head[0]}: {head[1]} by {', '.join(name for *_, name in asked)}" for head, *asked in found]
 
 
 def sentences_within(limit: int) -> Callable[[str], str]:
@@ -93,6 +94,35 @@ def sentences_within(limit: int) -> Callable[[str], str]:
         return kept
 
     return within
+
+
+def parts(*numbers: int) -> Callable[[list[str]], list[str]]:
+    """Makes of each row the parts between its bars that have these numbers, from 0."""
+    return lambda rows: [" | ".join(row.split(" | ")[number] for number in numbers) for row in rows]
+
+
+def finds(rows: list[str]) -> list[str]:
+    """Rows such as "T1 | place | quotation | mend" as "T1 | quotation", and all rows "T2 | none" as one."""
+    found = [row for row in rows if not row.endswith("| none")]
+    without = [row.partition(" ")[0] for row in rows if row.endswith("| none")]
+    return [*parts(0, 2)(found), f"none | {', '.join(without)}"]
+
+
+def first(count: int) -> Callable[[list[str]], list[str]]:
+    """Makes of a list its first entries."""
+    return lambda rows: rows[:count]
+
+
+def edits(before: str, after: str) -> str:
+    """What is typed to make one text of another in its places: of each the old words and the new, with one beside."""
+    old, new = before.split(" "), after.split(" ")
+    changed = [code for code in SequenceMatcher(None, old, new, autojunk=False).get_opcodes() if code[0] != "equal"]
+    typed = [[*old[max(at - 1, 0) : end], *new[max(to - 1, 0) : stop]] for _, at, end, to, stop in changed]
+    return "\n".join(" ".join(words) for words in typed)
+
+
+# The steps that say to edit a file in its places, and not to write it anew.
+EDITED = {"leon-writing-style.refine"}
 
 
 def second_sentence_of_link_1(text: str) -> str:
@@ -132,6 +162,10 @@ OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "standing": ("standing", word_and_question),
         "case_against": ("case_against", sentences_within(700)),
     },
+    "leon-writing-style.tells": {"tells": ("tells", finds)},
+    "leon-writing-style.marks": {"marks": ("marks", parts(0, 2))},
+    "leon-writing-style.align": {"departures": ("departures", parts(0, 1))},
+    "leon-writing-style.check": {"checks": ("checks", first(5))},
     "decision-critic.reframe": {"best": ("comparison", first_id("O"))},
     "decision-critic.verdict": {"grounds": ("carried_by", ids)},
     "codebase-analysis-explore.explore": {

@@ -37,7 +37,6 @@ WANTED: Values = {
     "profile": ".lockstep/style-profile.md",
     "request": "Tell the team about the failed logins, short please.",
     "kind": "message",
-    "material": "in the request",
     "words": "40",
 }
 BRIEF: Values = {
@@ -50,32 +49,30 @@ BRIEF: Values = {
 DRAFT: Values = {"draft": "note.draft.md"}
 FINDS: Values = {
     "tells": [
-        "T1 | none",
-        "T2 | none",
-        'T3 | line 2 | "robust, seamless and secure" | cut',
-        'T4 | line 1 | ", highlighting the need for care" | cut',
-        'T5 | line 2 | "Together, we can" | cut the sentence',
-        'T6 | line 2 | "robust" | cut',
-        'T7 | line 1 | "It is important to note that" | begin with the request',
-        *(f"T{at} | none" for at in range(8, 13)),
+        'T3 | "robust, seamless and secure"',
+        'T4 | ", highlighting the need for care"',
+        'T5 | "Together, we can"',
+        'T6 | "robust"',
+        'T7 | "It is important to note that"',
+        "none | T1, T2, T8, T9, T10, T11, T12",
     ]
 }
 MARKS: Values = {
     "marks": [
-        "M2 | at the end | When the next key runs out is not known yet.",
-        'M3 | after "02:50" | because the signing key had run out',
+        "M2 | When the next key runs out is not known yet.",
+        "M3 | because the signing key had run out",
     ]
 }
-DEPARTURES: Values = {"departures": ['R1 | "It is important" | Run make rotate by Friday.'], "held": "R2 to R9"}
+DEPARTURES: Values = {"departures": ['R1 | "It is important"']}
 REWRITTEN: Values = {"text": "note.text.md", "declined": []}
-CHANGES: Values = {"changes": ['"had expired" | "had run out"'], "count": "31"}
+CHANGES: Values = {}
 VERDICT: Values = {
-    "checks": [
-        *(f'C{at} | pass | "Run make rotate by Friday."' for at in range(1, 8)),
-        "C8 | pass | 31 of 40 words: short was asked for",
-    ],
-    "summary": "A note to Ana. Look at the date.",
+    "checks": [f'C{at} | pass | "Run make rotate by Friday."' for at in range(1, 6)],
 }
+SUMMARY = (
+    "31 words; 40 were the target. Missing in the material: when the next key runs out. No sentence was refined after "
+    "it was written. The voice is that of the neutral sample; your own profile belongs in .lockstep/style-profile.md."
+)
 WALK = (WANTED, BRIEF, DRAFT, FINDS, MARKS, DEPARTURES, REWRITTEN, CHANGES, VERDICT)
 STEPS = ["classify", "purpose", "draft", "tells", "marks", "align", "consolidate", "refine", "check"]
 
@@ -114,7 +111,7 @@ def test_a_run_leads_through_nine_steps_to_a_checked_text(agent: Follower) -> No
         block = agent.follow(block, values)
     assert seen == [(name, str(at), "9") for at, name in enumerate(STEPS, 1)]
     assert (block.at, block.exit_code) == ("done", 0)
-    assert block.result["summary"] == "A note to Ana. Look at the date."
+    assert block.result["summary"] == SUMMARY
 
 
 @pytest.mark.req("W-18")
@@ -137,17 +134,14 @@ def test_each_step_is_shown_exactly_what_it_needs(agent: Follower) -> None:
     facts = {"purpose.points", "purpose.keep", "purpose.missing"}
     assert shown == {
         "classify": set(),
-        "purpose": {*wish, "classify.material"},
-        "draft": {*wish, *reader, *facts, voice, "classify.material"},
+        "purpose": wish,
+        "draft": {*wish, *reader, *facts, voice},
         "tells": {"draft.draft"},
         "marks": {*reader, voice, "draft.draft", "classify.kind", "purpose.points"},
         "align": {voice, "draft.draft", "classify.kind", "purpose.aim"},
         "consolidate": {*wish, *reader, *facts, "draft.draft", "tells.tells", "marks.marks", "align.departures"},
         "refine": {*reader, "purpose.keep", "consolidate.text"},
-        "check": {
-            *{*wish, *reader, *facts, voice},
-            *{"tells.tells", "align.held", "consolidate.text", "consolidate.declined", "refine.changes"},
-        },
+        "check": {*wish, *reader, *facts, "consolidate.text", "consolidate.declined"},
     }
 
 
@@ -170,7 +164,7 @@ def test_the_users_own_profile_is_named_where_the_voice_is_compared(agent: Follo
     block = agent.begin()
     for values in ({**WANTED, "profile": "docs/my voice.md"}, *WALK[1:]):
         block = agent.follow(block, values)
-        if block.at in ("draft", "marks", "align", "check"):
+        if block.at in ("draft", "marks", "align"):
             assert block.context["classify.profile"] == "docs/my voice.md"
     assert block.at == "done"
 
@@ -211,9 +205,9 @@ def test_the_sample_profile_has_the_parts_that_the_prompts_name(agent: Follower)
 def test_the_tells_step_holds_all_twelve_families_and_wants_each_accounted_for(agent: Follower) -> None:
     block = walked(agent, "tells")
     assert re.findall(r"^- (T\d+) ", block.words("DO"), re.MULTILINE) == [f"T{at}" for at in range(1, 13)]
-    refused = agent.follow(block, {"tells": ["T1 | none", "T2 | none"]})
-    assert (refused.exit_code, refused.root.get("code")) == (3, "bad-value")
-    assert "12 to 40 entries" in refused.words("WHY")
+    refused = agent.follow(block, {"tells": ["none | T1, T2"]})
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    assert "T3 is missing; add its finds, or: none | T3" in refused.words("WHY")
 
 
 @pytest.mark.parametrize("draft, why", [("none.md", "not a file"), ("empty.md", "is empty"), ("../n.md", "outside")])
@@ -269,7 +263,7 @@ def test_a_string_kept_by_mistake_can_be_declined_and_the_last_check_learns_of_i
         ("purpose", {**BRIEF, "reader": "everybody"}, "bad-value"),
         ("purpose", {**BRIEF, "points": []}, "bad-value"),
         ("purpose", {name: value for name, value in BRIEF.items() if name != "aim"}, "unfilled"),
-        ("marks", {"marks": ["M1 | line 1 | one"]}, "bad-value"),
+        ("marks", {"marks": ["M1 | one"]}, "bad-value"),
         ("align", {**DEPARTURES, "departures": []}, "bad-value"),
         ("check", {**VERDICT, "checks": ["C1 | pass | all of it"]}, "bad-value"),
     ],
@@ -282,31 +276,30 @@ def test_a_report_that_says_too_little_is_refused(agent: Follower, at: str, valu
 @pytest.mark.parametrize(
     "at, values, why",
     [
-        ("tells", {"tells": ["T1 | none"] * 12}, "T2 is missing; add its finds, or: T2 | none"),
-        ("tells", {"tells": [*list(FINDS["tells"])[:-1], "x"]}, "'x': write T4 | place | quotation | how to mend it"),
+        ("tells", {"tells": ["none | T1, T3"]}, "T2 is missing; add its finds, or: none | T2"),
+        ("tells", {"tells": [*FINDS["tells"], "none | T3"]}, "T3 has a find and is under none"),
+        ("tells", {"tells": [*FINDS["tells"], "x"]}, "'x': write T4 | quotation, or none | T5, T7"),
         (
             "tells",
-            {"tells": [*FINDS["tells"], 'T6 | line 1 | "leverage" | use']},
-            'note.draft.md does not say "leverage"; quote it letter for letter',
+            {"tells": [*FINDS["tells"], 'T6 | "leverage"']},
+            """'T6 | "leverage"': note.draft.md does not say that; quote it letter for letter""",
         ),
-        ("marks", {"marks": ["x", "y"]}, "'x': write mark or rule | place or quotation | the sentence"),
-        ("align", {**DEPARTURES, "departures": ['R1 | "We are sorry" | Sorry.']}, 'does not say "We are sorry"'),
-        ("refine", {**CHANGES, "count": "300"}, "count is 300, and note.text.md has 31 words: count them"),
-        ("check", {**VERDICT, "checks": ["C1 | pass | x"] * 8}, "the checks begin with C1, C1"),
+        ("marks", {"marks": ["x", "y"]}, "'x': write mark | the sentence"),
+        (
+            "align",
+            {**DEPARTURES, "departures": ['R1 | "We are sorry"']},
+            """'R1 | "We are sorry"': note.draft.md does""",
+        ),
+        ("check", {**VERDICT, "checks": ["C1 | pass | x"] * 5}, "the checks begin with C1, C1"),
         (
             "check",
-            {**VERDICT, "checks": [f"C{at} | fine | x" for at in range(1, 9)]},
+            {**VERDICT, "checks": [f"C{at} | fine | x" for at in range(1, 6)]},
             "'C1 | fine | x': write C1 | pass",
         ),
         (
             "check",
-            {**VERDICT, "checks": [*list(VERDICT["checks"])[:-1], "C8 | pass | about right, 40"]},
-            "C8 says how many words the file has, beside the target: note.text.md has 31",
-        ),
-        (
-            "check",
             {**VERDICT, "checks": ['C1 | pass | "It is fine."', *list(VERDICT["checks"])[1:]]},
-            'note.text.md does not say "It is fine."',
+            "note.text.md does not say that; quote it letter for letter",
         ),
     ],
 )
@@ -319,6 +312,26 @@ def test_a_reading_quotes_what_is_there_and_counts_what_is_written(
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert why in refused.words("WHY")
     assert agent.follow(block, WALK[STEPS.index(at)]).exit_code == 0
+
+
+def test_what_was_found_and_is_still_there_is_refused_until_it_is_mended_or_declined(
+    agent: Follower, project: Path
+) -> None:
+    block = walked(agent, "consolidate")
+    (project / "note.text.md").write_text(TEXT + "It is robust.\n", encoding="utf-8")
+    refused = agent.follow(block, REWRITTEN)
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    wanted = 'it still has what T6 found, "robust": mend it, or decline it as T6 | reason'
+    assert wanted in refused.words("WHY")
+    assert agent.follow(block, {**REWRITTEN, "declined": ["T6 | the tool is called so"]}).at == "refine"
+
+
+def test_a_text_that_was_edited_after_it_was_written_counts_as_refined(agent: Follower, project: Path) -> None:
+    block = walked(agent, "refine")
+    (project / "note.text.md").write_text(TEXT.replace("because", "since"), encoding="utf-8")
+    done = agent.follow(agent.follow(block, CHANGES), {"checks": [f"C{at} | fail | it is so" for at in range(1, 6)]})
+    assert "No sentence was refined" not in done.result["summary"]
+    assert "Not passed: C1 | fail | it is so. Not passed: C2" in done.result["summary"]
 
 
 def test_the_last_check_cannot_be_had_from_the_draft(agent: Follower) -> None:
@@ -334,13 +347,13 @@ def test_hostile_text_stays_text(agent: Follower, project: Path, by_file: bool) 
     (project / "note.text.md").write_text(TEXT + HOSTILE, encoding="utf-8")
     block = agent.follow(agent.begin(), {**WANTED, "request": HOSTILE}, by_file)
     block = agent.follow(block, {**BRIEF, "keep": [HOSTILE], "missing": HOSTILE}, by_file)
-    tells: Values = {"tells": [f"T{at} | here | {HOSTILE} | cut" for at in range(1, 13)]}
-    departures: Values = {"departures": [f"R1 | here | {HOSTILE}"], "held": HOSTILE}
-    readings: list[Values] = [DRAFT, tells, {"marks": [f"M1 | here | {HOSTILE}"] * 2}, departures]
+    tells: Values = {"tells": [f"T{at} | {HOSTILE}" for at in range(1, 13)]}
+    departures: Values = {"departures": [f"R1 | {HOSTILE}"]}
+    readings: list[Values] = [DRAFT, tells, {"marks": [f"M1 | {HOSTILE}"] * 2}, departures]
     for values in readings:
         block = agent.follow(block, values, by_file)
     assert block.context["classify.request"] == HOSTILE
-    assert block.context["tells.tells"] == "\n".join(f"- T{at} | here | {HOSTILE} | cut" for at in range(1, 13))
+    assert block.context["tells.tells"] == "\n".join(f"- T{at} | {HOSTILE}" for at in range(1, 13))
     block = agent.follow(block, REWRITTEN, by_file)
     assert block.at == "refine"
     assert "rm -rf" not in block.next

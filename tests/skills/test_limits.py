@@ -157,18 +157,15 @@ HELD: dict[Stated, Held] = {
     Stated("leon-writing-style/leon_writing_style, tells", "three to ten finds"): ADVICE,
     Stated("leon-writing-style/leon_writing_style, tells", "fewer than three"): ADVICE,
     Stated("leon-writing-style/leon_writing_style, marks", "three to five things"): ADVICE,
-    Stated("leon-writing-style/leon_writing_style, marks", "two to eight entries"): Bound(
+    Stated("leon-writing-style/leon_writing_style, marks", "two to eight new"): Bound(
         "leon-writing-style", "marks.marks", 2, 8
     ),
     Stated("leon-writing-style/leon_writing_style, consolidate", "one sentence"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, consolidate", "two paragraphs"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, refine", "three sentences"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, refine", "within five of"): SUBJECT,
-    Stated("leon-writing-style/leon_writing_style, refine", "at most ten"): Bound(
-        "leon-writing-style", "refine.changes", 1, 10
-    ),
-    Stated("leon-writing-style/leon_writing_style, check", "eight entries"): Bound(
-        "leon-writing-style", "check.checks", 8, 8
+    Stated("leon-writing-style/leon_writing_style, check", "five entries"): Bound(
+        "leon-writing-style", "check.checks", 5, 5
     ),
     Stated("planner/planner, approaches", "two or three ways"): Bound("planner", "approaches.approaches", 2, 3),
     Stated("planner/planner, approaches", "two or three entries"): Bound("planner", "approaches.approaches", 2, 3),
