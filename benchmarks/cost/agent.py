@@ -204,6 +204,11 @@ class Walk:
             older, formed = forms.OLDER[step][spec.name]
             if older in said:
                 return self._new(spec, block.run, formed(said[older]))
+        if spec.name == "edits" and "answer" in said:
+            before = self._reported.setdefault((block.run, "answer"), [])
+            rows = forms.sentence_edits(before[-1], said["answer"])
+            before.append(said["answer"])
+            return rows or None
         if spec.name in said:
             return self._new(spec, block.run, said[spec.name])
         if spec.required:

@@ -23,7 +23,7 @@ BUDGETS = {
     "code-quality": 21_000,
     "codebase-analysis": 36_000,
     "decision-critic": 33_000,
-    "deepthink": 126_000,
+    "deepthink": 124_000,
     "doc-sync": 47_500,
     "incoherence": 184_000,
     "leon-writing-style": 58_500,

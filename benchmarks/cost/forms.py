@@ -121,6 +121,23 @@ def edits(before: str, after: str) -> str:
     return "\n".join(" ".join(words) for words in typed)
 
 
+def standing(rows: list[str]) -> list[str]:
+    """Rows such as "A1 | upheld | by V1: nothing is stored" with the ids of the answers alone."""
+    found = [row.split(" | ", 2) for row in rows]
+    return [f"{name} | {word} | {', '.join(re.findall(r'V[0-9]+', why)) or 'none'}" for name, word, why in found]
+
+
+def sentence_edits(before: str, after: str) -> list[str]:
+    """What is reported for an answer that was changed: of each change the sentences before and after it."""
+    old, new = (re.split(r"(?<=[.!?]) ", text.strip()) for text in (before, after))
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [
+        f'"{" ".join(old[at:end])}" -> "{" ".join(new[to:stop])}"'
+        for code, at, end, to, stop in codes
+        if code != "equal"
+    ]
+
+
 # The steps that say to edit a file in its places, and not to write it anew.
 EDITED = {"leon-writing-style.refine"}
 
@@ -162,6 +179,9 @@ OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
         "standing": ("standing", word_and_question),
         "case_against": ("case_against", sentences_within(700)),
     },
+    "deepthink.abstract": {"principles": ("principles", first(3))},
+    "deepthink.recall": {"analogies": ("analogies", first(3))},
+    "deepthink-perspective.challenge": {"standing": ("standing", standing)},
     "leon-writing-style.tells": {"tells": ("tells", finds)},
     "leon-writing-style.marks": {"marks": ("marks", parts(0, 2))},
     "leon-writing-style.align": {"departures": ("departures", parts(0, 1))},

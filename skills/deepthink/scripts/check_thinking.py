@@ -2,10 +2,12 @@
 
 Called as ``mode GIVEN CHOSEN``; with the name of a numbered list (``tests``, ``parts``, ``found``, ``claims``,
 ``questions`` or ``theses``) and the list; as ``answers QUESTIONS ANSWERS``, ``standing CLAIMS STANDING``, ``kept
-THESES``, ``design PERSPECTIVES PARTS COVERAGE``, ``revised DESIGN FAULTS PERSPECTIVES DECLINED``, ``insights HEARD
+THESES``, ``edits FIRST CURRENT EDITS``, ``report CURRENT THESES OPEN LOG CONFIDENCE PERSPECTIVES``, ``design
+PERSPECTIVES PARTS COVERAGE``, ``revised DESIGN FAULTS PERSPECTIVES DECLINED``, ``insights HEARD
 INSIGHTS`` or ``judged PERSPECTIVES LOST CHECKED WEAK DESIGN``.
 Each list is a JSON array of texts, or the name in braces of a field that was left out.
-Prints each fault and ends with 1 if there is one.
+Prints each fault and ends with 1 if there is one. ``edits`` without a fault prints the answer as it is then, and
+``report`` the report, as JSON.
 """
 
 from __future__ import annotations
@@ -29,6 +31,15 @@ PERSPECTIVES = "P1 name | its question | how it works | what it leaves to others
 _ID = re.compile(r"[A-Z]\d+\b")
 _LEFT_OUT = re.compile(r"\{[\w.-]+\}")
 _PERSPECTIVE = re.compile(r"\bP\d+\b")
+_EDIT = re.compile(r'\s*"(?P<old>.+?)"\s*->\s*"(?P<new>.*)"\s*', re.DOTALL)
+# How sure an answer is said to be.
+SURE = {
+    "certain": "certain",
+    "high": "high: so, as far as it could be tested",
+    "medium": "medium: most likely so",
+    "low": "low: not settled; this is what speaks most for",
+    "exploring": "exploring: not settled; this is what speaks most for",
+}
 
 
 def mode_faults(given: str, chosen: str) -> list[str]:
@@ -74,6 +85,45 @@ def thesis_faults(theses: list[str]) -> list[str]:
         if not name.startswith("S") or parts[0] != name or len(parts) != 4 or not all(parts):
             found.append(f"claims {line[:60]!r}: write {THESES}")
     return found + [f"claims: {name} is given twice" for name in sorted(set(names)) if name and names.count(name) > 1]
+
+
+def edited(answer: str, edits: list[str]) -> tuple[str, list[str]]:
+    """The answer with its edits made, and the faults of those whose old words do not stand in it once."""
+    found = []
+    for row in edits:
+        match = _EDIT.fullmatch(row)
+        if match is None:
+            found.append(f'edits {row[:60]!r}: write "old words" -> "new words"')
+        elif answer.count(match["old"]) != 1:
+            times = answer.count(match["old"])
+            found.append(
+                f"edits {row[:60]!r}: the old words stand {times} times in the answer; quote them so that it is one"
+            )
+        else:
+            answer = answer.replace(match["old"], match["new"])
+    if not found and len(answer) < 40:
+        found.append("edits: hardly anything of the answer is left")
+    return answer, found
+
+
+def report(
+    answer: str, theses: list[str], open_ones: list[str], log: list[str], confidence: str, perspectives: list[str]
+) -> str:
+    """The report, with the names of perspectives in place of their ids."""
+    names = {id_of(line): parts_of(line)[0].removeprefix(id_of(line)).strip() for line in perspectives}
+
+    def named(text: str) -> str:
+        return _PERSPECTIVE.sub(lambda match: f"({names[match[0]]})" if match[0] in names else match[0], text)
+
+    claims = [parts_of(line, 4) for line in theses]
+    told = [f"- {parts[1]} Rests on: {named(parts[2])}. Refuted by: {parts[3]}." for parts in claims if len(parts) == 4]
+    parts = [
+        [f"How sure: {SURE[confidence]}.", "", answer],
+        ["What carries it:", *told],
+        ["What was tried against it:", *(f"- {named(entry)}" for entry in log)],
+        ["Open:", *(f"- {entry}" for entry in open_ones)] if open_ones else [],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def perspective_faults(perspectives: list[str]) -> list[str]:
@@ -165,10 +215,12 @@ def faults(kind: str, values: list[str]) -> list[str]:
     """The faults of what is named."""
     if kind == "mode":
         return mode_faults(*values)
+    if kind == "edits":
+        return edited(current(*values[:2]), listed(values[2]))[1]
     if kind == "judged":
         perspectives, lost, checked, weak = map(json.loads, values[:4])
         return judgement_faults(perspectives, lost, checked, weak, values[4])
-    lists = [[] if _LEFT_OUT.fullmatch(value) else json.loads(value) for value in values]
+    lists = list(map(listed, values))
     if kind in NUMBERED:
         return numbered_faults(lists[0], NUMBERED[kind])
     if kind == "kept":
@@ -184,10 +236,22 @@ def faults(kind: str, values: list[str]) -> list[str]:
     return revision_faults(*lists)
 
 
+def listed(value: str) -> list[str]:
+    """The texts of a JSON array; none for a field that was left out."""
+    return [] if _LEFT_OUT.fullmatch(value) else list(json.loads(value))
+
+
+def current(first: str, now: str) -> str:
+    """The answer as it is now: the first one, until a pass has kept one."""
+    return first if _LEFT_OUT.fullmatch(now) else now
+
+
 COUNTS = {
     **dict.fromkeys(NUMBERED, 1),
     "mode": 2,
     "kept": 1,
+    "edits": 3,
+    "report": 6,
     "answers": 2,
     "standing": 2,
     "design": 3,
@@ -203,9 +267,15 @@ def main(arguments: list[str]) -> int:
     if COUNTS.get(kind) != len(values):
         print(f"usage: check_thinking.py {'|'.join(COUNTS)} VALUE…")
         return 2
+    if kind == "report":
+        theses, open_ones, log, perspectives = (listed(values[at]) for at in (1, 2, 3, 5))
+        print(json.dumps(report(values[0], theses, open_ones, log, values[4], perspectives)))
+        return 0
     found = faults(kind, values)
     for fault in found:
         print(fault)
+    if kind == "edits" and not found:
+        print(json.dumps(edited(current(*values[:2]), listed(values[2]))[0]))
     return 1 if found else 0
 
 

@@ -28,7 +28,7 @@ SEEN: list[Requirement] = [
 ]
 GENERAL: list[Requirement] = [
     Field("general", minimum=20, maximum=500, help="the question one level up"),
-    Field("principles", "list", minimum=2, maximum=6, help='"principle | what it says here | where it ends"'),
+    Field("principles", "list", minimum=2, maximum=3, help='"principle | what it says here | where it ends"'),
 ]
 NATURE: list[Requirement] = [
     Field("answer_form", minimum=20, maximum=500, help="what a complete answer contains, and in which form"),
@@ -39,7 +39,7 @@ NATURE: list[Requirement] = [
 ]
 CASES: list[Requirement] = [
     Field(
-        "analogies", "list", minimum=2, maximum=5, help='"case | what corresponds | what it suggests | where it breaks"'
+        "analogies", "list", minimum=2, maximum=3, help='"case | what corresponds | what it suggests | where it breaks"'
     ),
 ]
 PLANNED: list[Requirement] = [
@@ -103,7 +103,9 @@ THESIS: list[Requirement] = [
 PASS: list[Requirement] = [
     Field("attack", minimum=20, maximum=1200, help="the strongest thing tried against the answer in this pass"),
     Field("came", minimum=20, maximum=1200, help="what broke, what held, and how that was seen"),
-    Field("answer", minimum=40, maximum=3000, required=False, help="only if it changed: the whole answer"),
+    Field(
+        "edits", "list", maximum=8, required=False, help='only if the answer changed: \'"old words" -> "new words"\''
+    ),
     Field(
         "claims",
         "list",
@@ -111,11 +113,31 @@ PASS: list[Requirement] = [
         required=False,
         help='only changed or new ones, in their form; "S3 | dropped: why"',
     ),
-    Field("open", "list", maximum=8, help='"what is open | how it could turn the answer"'),
+    Field(
+        "open",
+        "list",
+        maximum=8,
+        required=False,
+        help='all that is open, if it is not as before: "what is open | how it could turn the answer"',
+    ),
     Command(["check_thinking.py", "kept", "{claims}"], 60, help="each claim has its S number and four parts"),
+    Command(
+        ["check_thinking.py", "edits", "{synthesize.answer}", "{refine.current}", "{edits}"],
+        60,
+        help="the old words of each edit stand in the answer",
+        records="current",
+    ),
 ]
 GIVEN: list[Requirement] = [
-    Field("report", minimum=200, maximum=12000, help="the whole reply, as the user will read it"),
+    Command(
+        [
+            *("check_thinking.py", "report", "{refine.current}", "{refine.standing}", "{refine.open}"),
+            *("{refine.log}", "{refine.confidence}", "{revise.perspectives}"),
+        ],
+        60,
+        help="writes the report",
+        records="report",
+    ),
 ]
 PARAMS = [
     Arg("question", minimum=10, maximum=6000, help="the question, with all that was said about it"),
@@ -187,7 +209,6 @@ def refine(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     claims = {id_of(line): line for line in state.get("standing", before["claims"])}
     claims.update({id_of(line): line for line in state.get("claims", ())})
     found = {
-        "current": state.get("answer", state.get("current", before["answer"])),
         "standing": [line for line in claims.values() if line.count("|") > 1],
         "log": [*state.get("log", ()), entry],
     }
@@ -358,9 +379,10 @@ WORKFLOW = Workflow(
         None,
         [
             *("clarify.reading", "clarify.use", "clarify.bounds", "characterize.answer_form"),
-            *("refine.current", "refine.standing", "refine.open", "refine.confidence", "refine.log"),
+            *("refine.current", "refine.open", "refine.confidence"),
         ],
         GIVEN,
+        allow={"read-on-some-paths:revise.perspectives": "a quick run has none, and its report names none"},
     ),
     title="Deepthink",
     description="Thinks one hard question through, by several perspectives, to an answer that was attacked.",

@@ -40,7 +40,7 @@ CHECKED: list[Requirement] = [
     Command(["check_thinking.py", "answers", "{question.questions}", "{answers}"], 60, help="each V has its answer"),
 ]
 STOOD: list[Requirement] = [
-    Field("standing", "list", minimum=1, maximum=6, help='"A1 | upheld, changed, refuted or open | by V1: why"'),
+    Field("standing", "list", minimum=1, maximum=6, help='"A1 | upheld, changed, refuted or open | V1"'),
     Command(["check_thinking.py", "standing", "{answer.claims}", "{standing}"], 60, help="each A says how it stands"),
 ]
 REPORT: list[Requirement] = [
@@ -59,8 +59,10 @@ GIVEN = ("reading", "perspective")
 def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Add to the answer what earlier steps have: each claim with its sources and how it stands, and the other way."""
     sources = {line.partition(" |")[0]: line.rpartition("|")[2].strip() for line in ctx.run_state["gather"]["found"]}
+    answers = {line.partition(" |")[0]: line.partition("|")[2].strip() for line in ctx.run_state["verify"]["answers"]}
     stands = {
-        line.partition(" |")[0]: line.partition("|")[2].strip() for line in ctx.run_state["challenge"]["standing"]
+        line.partition(" |")[0]: with_answers(line.partition("|")[2].strip(), answers)
+        for line in ctx.run_state["challenge"]["standing"]
     }
     claims = []
     for line in ctx.run_state["answer"]["claims"]:
@@ -69,6 +71,16 @@ def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
         told = " ".join(word.replace(named, sources[named]) if named in sources else word for word, named in words)
         claims.append(f"{name} | {claim} | {told} | {stands[name]}")
     return Outcome.OK, {"claims": claims, "against": ctx.run_state["reason"]["other_way"]}
+
+
+def with_answers(stands: str, answers: dict[str, str]) -> str:
+    """How a claim stands, with what each V that it names was answered."""
+    told = [
+        f"{name}: {answer}"
+        for name, answer in answers.items()
+        if name in stands.replace(",", " ").replace(":", " ").split()
+    ]
+    return "; ".join([stands, *told])
 
 
 def step(
