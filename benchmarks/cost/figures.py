@@ -26,7 +26,7 @@ BUDGETS = {
     "deepthink": 124_000,
     "doc-sync": 47_500,
     "incoherence": 184_000,
-    "leon-writing-style": 58_500,
+    "leon-writing-style": 49_500,
     "planner": 320_000,
     "planner-quick": 119_000,
     "problem-analysis": 32_000,
