@@ -163,54 +163,6 @@ def test_beginning_again_on_a_damaged_ledger_resets_nothing(kept: Kept) -> None:
         kept.assert_told_or_true(bytes(content), f"byte {place}", ("begin",))
 
 
-def test_rows_changed_by_hand_are_noticed(kept: Kept) -> None:
-    edits = [
-        "UPDATE runs SET status='done' WHERE id=?",
-        "UPDATE runs SET version=version+1 WHERE id=?",
-        "UPDATE runs SET data=replace(data, '\"turn\":', '\"turn\":1') WHERE id=?",
-        "UPDATE runs SET sum='' WHERE id=?",
-        "DELETE FROM runs WHERE id=?",
-        "UPDATE runs SET id=id||'x' WHERE id=?",
-    ]
-    for run, name in ((kept.plan.run, "move"), (kept.gate.run, "gate")):
-        for edit in edits:
-            kept.put(kept.content)
-            connection = sqlite3.connect(kept.file)
-            connection.execute(edit, (run,))
-            connection.commit()
-            connection.close()
-            block = kept.run(kept.commands[name], kept.file.read_bytes())
-            assert (block.exit_code, block.text) == (4, ""), edit
-            assert str(kept.file) in block.errors
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        "UPDATE events SET detail='{}' WHERE seq=3",
-        "UPDATE events SET kind='finished' WHERE seq=3",
-        "UPDATE events SET at=0 WHERE seq=3",
-        "DELETE FROM events WHERE seq=3",
-        "UPDATE events SET seq=1000 WHERE seq=3",
-        "DELETE FROM events WHERE seq=(SELECT max(seq) FROM events WHERE change<>'{}')",
-        "UPDATE definitions SET data='{}'",
-    ],
-)
-def test_an_edited_record_is_found_when_it_is_looked_through(kept: Kept, edit: str) -> None:
-    from skills.lib.errors import LedgerError
-    from skills.lib.ledger import Ledger
-
-    kept.put(kept.content)
-    connection = sqlite3.connect(kept.file)
-    connection.execute(edit)
-    connection.commit()
-    connection.close()
-    ledger = Ledger(str(kept.file.parent))
-    with pytest.raises(LedgerError, match=str(kept.file)):
-        verification.verify(ledger)
-    ledger.close()
-
-
 def damaged_log(kept: Kept) -> Iterator[tuple[str, bytes | None]]:
     """Ways in which the write-ahead log of a ledger may be gone or damaged."""
     log = Path(f"{kept.file}-wal").read_bytes()

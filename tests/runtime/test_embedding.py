@@ -22,6 +22,7 @@ from skills.lib.model.types import AgentRole, Dispatch, Outcome
 from skills.lib.runtime import Response, Runner, script
 from skills.lib.testing.agent import Agent
 from tests.fixtures.embedding import ASKING, LOOP, runner_in, step_on
+from tests.fixtures.kinds import Kind
 from tests.fixtures.processes import race
 
 Factory = Callable[[str], Agent]
@@ -131,7 +132,7 @@ def test_how_many_sub_agents_work_at_once_is_an_argument(tmp_path: Path, monkeyp
     two.close()
 
 
-def test_the_same_key_is_the_same_run(tmp_path: Path) -> None:
+def test_the_same_key_is_the_same_run(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
     run = opened(runner.start(LOOP, {"topic": "a"}, key="ticket 7"))
     assert len(run.id) == 16
@@ -153,7 +154,7 @@ def test_the_same_key_is_the_same_run(tmp_path: Path) -> None:
     runner.close()
 
 
-def test_a_key_is_refused_for_another_workflow_and_for_other_parameters(tmp_path: Path) -> None:
+def test_a_key_is_refused_for_another_workflow_and_for_other_parameters(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
     run = opened(runner.start(LOOP, {"topic": "a"}, key="ticket 7"))
     for workflow, parameters, why in ((LOOP, {"topic": "b"}, "other parameters"), (PARTS, {}, "the workflow loop")):
@@ -168,7 +169,7 @@ def test_a_key_is_refused_for_another_workflow_and_for_other_parameters(tmp_path
     runner.close()
 
 
-def test_two_processes_with_one_key_open_one_run(tmp_path: Path) -> None:
+def test_two_processes_with_one_key_open_one_run(tmp_path: Path, kind: Kind) -> None:
     for number in range(10):
 
         def start(at: int, number: int = number) -> int:
@@ -183,7 +184,7 @@ def test_two_processes_with_one_key_open_one_run(tmp_path: Path) -> None:
         verification.verify(ledger)
 
 
-def test_a_key_whose_run_was_lost_from_the_ledger_is_damage(tmp_path: Path) -> None:
+def test_a_key_whose_run_was_lost_from_the_ledger_is_damage(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
     run = opened(runner.start(LOOP, {}, key="ticket 7"))
     opened(runner.start(LOOP, {}, key="ticket 8"))

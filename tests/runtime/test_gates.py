@@ -17,6 +17,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.follower import Shell
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited, recorded_state
+from tests.fixtures.kinds import Kind
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
@@ -33,7 +34,7 @@ def item(name: str = "a", status: str = "FAIL", severity: str = "MUST") -> dict[
 
 
 @pytest.fixture
-def gated(agent: Factory) -> Agent:
+def gated(agent: Factory, kind: Kind) -> Agent:
     walker = agent("gated")
     walker.write("out.txt", "done")
     return walker

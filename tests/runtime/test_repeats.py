@@ -18,6 +18,7 @@ from skills.lib.testing.follower import InProcess
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
 from tests.fixtures.deviations import assert_refused, assert_way_on, recorded_state
+from tests.fixtures.kinds import Kind
 from tests.fixtures.skill import install, source_of
 from tests.fixtures.strategies import workflows
 
@@ -89,7 +90,7 @@ def at_once(commands: list[str], folder: Path) -> list[subprocess.CompletedProce
     return done
 
 
-def test_the_same_command_from_processes_at_once_is_one_transition(agent: Factory, tmp_path: Path) -> None:
+def test_the_same_command_from_processes_at_once_is_one_transition(agent: Factory, kind: Kind, tmp_path: Path) -> None:
     tour = agent("tour")
     block = tour.open(topic="why it is slow")
     for values in ({"summary": "slow & <odd>"}, {"mode": "full"}, {"confidence": "low"}):
@@ -100,7 +101,7 @@ def test_the_same_command_from_processes_at_once_is_one_transition(agent: Factor
     assert [one.target for one in tour.taken(block.run)] == ["plan", "dig", "dig"]
 
 
-def test_opening_from_processes_at_once_is_one_run(agent: Factory, tmp_path: Path) -> None:
+def test_opening_from_processes_at_once_is_one_run(agent: Factory, kind: Kind, tmp_path: Path) -> None:
     tour = agent("tour")
     for at in range(4):
         command = f"{tour_start(tour)} --topic 'why number {at} is slow'"
@@ -114,7 +115,9 @@ def tour_start(tour: Agent) -> str:
     return f"{PYTHON} {tour.script} --step 1 --project {tour.project}"
 
 
-def test_the_first_runs_of_a_project_can_open_at_once(agent: Factory, project: Path, tmp_path: Path) -> None:
+def test_the_first_runs_of_a_project_can_open_at_once(
+    agent: Factory, kind: Kind, project: Path, tmp_path: Path
+) -> None:
     tour = agent("tour")
     commands = [f"{tour_start(tour)} --topic 'question {at}'" for at in range(6)]
     done = at_once(commands, tmp_path)
@@ -122,7 +125,7 @@ def test_the_first_runs_of_a_project_can_open_at_once(agent: Factory, project: P
     assert len(recorded_state(tour)["runs"]) == 6
 
 
-def test_children_are_created_once(agent: Factory, tmp_path: Path) -> None:
+def test_children_are_created_once(agent: Factory, kind: Kind, tmp_path: Path) -> None:
     brood = agent("brood")
     block = brood.open()
     done = at_once([filled(block.next, {"targets": ["a", "b"]})] * 3, tmp_path)
@@ -130,7 +133,7 @@ def test_children_are_created_once(agent: Factory, tmp_path: Path) -> None:
     assert sorted(recorded_state(brood)["runs"]) == sorted([block.run, f"{block.run}.1", f"{block.run}.2"])
 
 
-def test_opening_again_shows_the_same_block(agent: Factory) -> None:
+def test_opening_again_shows_the_same_block(agent: Factory, kind: Kind) -> None:
     tour = agent("tour")
     first = tour.open(topic="why it is slow")
     assert tour.open(topic="why it is slow").text == first.text
@@ -157,7 +160,7 @@ def test_another_question_opens_another_run_and_names_the_first(agent: Factory) 
     assert tour.run_command(resume).text == first.text
 
 
-def test_opening_again_after_going_on_is_refused_and_leads_back(agent: Factory) -> None:
+def test_opening_again_after_going_on_is_refused_and_leads_back(agent: Factory, kind: Kind) -> None:
     tour = agent("tour")
     plan = tour.follow(tour.open(topic="why it is slow"), summary="slow")
     refused = assert_refused(tour, f"{tour_start(tour)} --topic 'why it is slow'", "already-open", plan.run)
@@ -181,7 +184,7 @@ def test_a_lost_run_id_is_found_again_by_beginning_again(agent: Factory) -> None
     assert tour.run_command(refused.next).text == asked.text
 
 
-def test_the_last_command_of_a_run_repeats_its_end(agent: Factory) -> None:
+def test_the_last_command_of_a_run_repeats_its_end(agent: Factory, kind: Kind) -> None:
     tour = agent("tour")
     walked = tour.follow(tour.follow(tour.follow(tour.open(topic="why"), summary="s"), mode="quick"), outcome="skip")
     close = tour.follow(walked, answer="yes")

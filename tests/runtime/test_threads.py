@@ -16,6 +16,7 @@ from skills.lib.model.steps import StepContext, StepDef, Workflow
 from skills.lib.model.types import Outcome
 from skills.lib.runtime import loading
 from tests.fixtures.embedding import LOOP, runner_in, step_on
+from tests.fixtures.kinds import Kind
 from tests.fixtures.skill import install, source_of
 
 THREADS = 8
@@ -39,7 +40,7 @@ def opened(response: Any) -> Run:
     return response.run  # type: ignore[no-any-return]
 
 
-def test_one_runner_serves_many_threads(tmp_path: Path) -> None:
+def test_one_runner_serves_many_threads(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
 
     def walk(at: int) -> str:
@@ -55,7 +56,7 @@ def test_one_runner_serves_many_threads(tmp_path: Path) -> None:
     runner.close()
 
 
-def test_of_many_threads_that_move_one_run_one_wins(tmp_path: Path) -> None:
+def test_of_many_threads_that_move_one_run_one_wins(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
     run = opened(runner.start(LOOP, {}))
 
@@ -70,7 +71,7 @@ def test_of_many_threads_that_move_one_run_one_wins(tmp_path: Path) -> None:
     runner.close()
 
 
-def test_a_ledger_is_read_by_another_thread_than_the_one_that_opened_it(tmp_path: Path) -> None:
+def test_a_ledger_is_read_by_another_thread_than_the_one_that_opened_it(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
     run = opened(runner.start(LOOP, {}))
     with Ledger(runner.home, create=False) as ledger:
@@ -81,7 +82,7 @@ def test_a_ledger_is_read_by_another_thread_than_the_one_that_opened_it(tmp_path
     runner.close()
 
 
-def test_what_others_write_while_a_ledger_is_verified_is_no_damage(tmp_path: Path) -> None:
+def test_what_others_write_while_a_ledger_is_verified_is_no_damage(tmp_path: Path, kind: Kind) -> None:
     writing, checking = runner_in(tmp_path), runner_in(tmp_path)
     for at in range(60):  # the more it reads, the more is written meanwhile
         writing.start(LOOP, {}, key=f"run {at}")
@@ -165,7 +166,7 @@ def test_handlers_at_once_leave_the_standard_output_as_it_is(tmp_path: Path) -> 
     runner.close()
 
 
-def test_a_runner_is_awaited_in_threads(tmp_path: Path) -> None:
+def test_a_runner_is_awaited_in_threads(tmp_path: Path, kind: Kind) -> None:
     runner = runner_in(tmp_path)
 
     async def walk(at: int) -> Run:
