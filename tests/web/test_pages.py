@@ -210,6 +210,9 @@ def test_a_skill_shows_where_agents_stumble(enter: Enter, asking: Run) -> None:
         "Refusals an entry, by step: prove 1.00"
     ]
     assert enter().get("/skills/nothing").status_code == 404
+    row = next(one for one in enter().json("/skills")["skills"] if one["skill"] == "tour")
+    assert [row[name] for name in ("runs", "ended", "success_rate", "startable")] == [1, 0, None, True]
+    assert row["statuses"] == {"waiting": 1}
 
 
 @pytest.mark.parametrize(

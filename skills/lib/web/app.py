@@ -47,6 +47,8 @@ def create(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        with contextlib.suppress(LockstepError):  # a page says what is wrong with the ledger
+            await asyncio.to_thread(explorer.runs)  # the first page does not wait for it
         watching = asyncio.create_task(source.watch())
         try:
             yield

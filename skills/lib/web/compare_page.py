@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.agent.watching.visibility import HIDDEN
+from skills.lib.clean_text import TIMES
 from skills.lib.views.page.rendering import span
 from skills.lib.views.page.run_view import RunView
 from skills.lib.web.answers import answer, explorer_of, session_of
@@ -46,21 +48,30 @@ def _steps(views: list[RunView]) -> list[dict[str, Any]]:
     names = list(dict.fromkeys(step for one in counted for step in one))
     order = {step.id: at for view in views if view.workflow for at, step in enumerate(view.workflow.steps)}
     names.sort(key=lambda name: order.get(name, len(order)))
-    nothing = {"entered": 0, "refused": 0, "seconds": 0.0, "took": "", "outcomes": []}
+    nothing = {"entered": 0, "refused": 0, "seconds": 0.0, "took": "", "outcomes": [], "words": ""}
     return [{"step": name, "runs": [one.get(name, nothing) for one in counted]} for name in names]
 
 
 def _counts(view: RunView) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for visit in view.visits():
-        one = found.setdefault(visit["step"], {"entered": 0, "refused": 0, "seconds": 0.0, "took": "", "outcomes": []})
+        one = found.setdefault(
+            visit["step"], {"entered": 0, "refused": 0, "seconds": 0.0, "took": "", "outcomes": [], "words": ""}
+        )
         one["entered"] += 1
         one["refused"] += visit["refused"]
         one["seconds"] += visit["seconds"] or 0.0
         one["took"] = span(one["seconds"])
         if visit["left"] is not None:
             one["outcomes"].append(visit["left"]["outcome"])
+            one["words"] = _in_words(one["outcomes"])
     return found
+
+
+def _in_words(outcomes: list[str]) -> str:
+    """Outcomes in their order, those that follow each other as one with a count."""
+    found = [(outcome, len(list(same))) for outcome, same in groupby(outcomes)]
+    return ", ".join(f"{outcome} {TIMES}{times}" if times > 1 else outcome for outcome, times in found)
 
 
 def _params(heads: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import anyio
 import uvicorn
+from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skills.lib.agent.configuration.configured_keys import ROLES
@@ -45,19 +46,23 @@ def serve(
         def entered(role: str) -> None:
             say(f"The link for {role} was used; the next one:", {role: root + access.link(role)})
 
-        app = application.create(project, access, port, hosts, entered)
-        config = uvicorn.Config(
-            app,
-            http=_Connection,
-            limit_concurrency=_connection_limit(),
-            backlog=256,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=2,
-        )
-        server = _Server(config, app.state.live.close)
+        server = prepared(application.create(project, access, port, hosts, entered))
         anyio.run(lambda: server.serve(sockets=[listener]))
+
+
+def prepared(app: Starlette) -> uvicorn.Server:
+    """A server for the application, which refuses the connections that are too many."""
+    config = uvicorn.Config(
+        app,
+        http=_Connection,
+        limit_concurrency=_connection_limit(),
+        backlog=256,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    return _Server(config, app.state.live.close)
 
 
 class _Server(uvicorn.Server):

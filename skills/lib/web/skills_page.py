@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -28,13 +30,17 @@ def listing(request: Request) -> Response:
     explorer = explorer_of(request)
     counted, sessions = explorer.statistics()
     folders = _by_name(explorer.project)
+    listed = explorer.runs()
+    ran: dict[str, Counter[str]] = {}
+    for run in listed.rows() if listed is not None else ():
+        ran.setdefault(run.skill, Counter())[run.status] += 1
     rows = []
-    for name in sorted({*folders, *(one.skill for one in counted)}):
+    for name in sorted({*folders, *ran}, key=lambda name: (name not in ran, name)):
         own = [one for one in counted if one.skill == name]
         folder = folders.get(name)
-        rows.append(
-            {"skill": name, "description": _description(folder), "installed": folder is not None} | _summary(own)
-        )
+        single = folder is not None and len(folder.workflows) == 1
+        about = {"skill": name, "description": _description(folder), "startable": single}
+        rows.append(about | _summary(own) | _ended(ran.get(name, Counter())))
     cost = None
     if session_of(request).is_operator:
         spent = {one: sessions[one].data()["cost"]["usd"] for one in sessions}
@@ -51,16 +57,17 @@ def one(request: Request) -> Response:
     own = {one.workflow: one for one in counted if one.skill == name}
     if folder is None and not own:
         raise Missing(f"there is no skill {name!r:.80}", remedy="look for it in the list of skills")
-    loaded, errors = _workflows(folder)
+    loaded, startable, errors = _workflows(folder)
     shows_cost = session_of(request).is_operator
     told, drawn = [], []
     for workflow_name in dict.fromkeys([*loaded, *own]):
         workflow, figures = loaded.get(workflow_name), own.get(workflow_name)
         session = sessions.get(workflow_name)
-        told.append(_told(workflow_name, workflow, figures, session, shows_cost))
+        about = {"startable": workflow_name in startable}
+        told.append(about | _told(workflow_name, workflow, figures, session, shows_cost))
         drawn.append(_plotted(workflow, figures, session, shows_cost))
     data = {"skill": name, "description": _description(folder), "workflows": told, "errors": errors}
-    return answer(request, "skill.html", data, drawn=drawn, installed=folder is not None)
+    return answer(request, "skill.html", data, drawn=drawn)
 
 
 def _by_name(project: str) -> dict[str, SkillFolder]:
@@ -71,10 +78,12 @@ def _by_name(project: str) -> dict[str, SkillFolder]:
     return found
 
 
-def _workflows(folder: SkillFolder | None) -> tuple[dict[str, Workflow], list[str]]:
+def _workflows(folder: SkillFolder | None) -> tuple[dict[str, Workflow], set[str], list[str]]:
+    """The workflows of a skill by name, the names of those that can be started, and what is wrong with the others."""
     loaded = skills.load(folder, validated=False) if folder is not None else []
     return (
         {one.workflow.name: one.workflow for one in loaded if one.workflow is not None},
+        {one.workflow.name for one in loaded if one.workflow is not None and one.script is not None},
         [str(one.error) for one in loaded if one.error is not None],
     )
 
@@ -88,14 +97,19 @@ def _summary(own: list[WorkflowRefusals]) -> dict[str, Any]:
     for one in own:
         for status, number in one.statuses.items():
             statuses[status] = statuses.get(status, 0) + number
-    ended = sum(statuses.get(name, 0) for name in ("done", "failed", "abandoned"))
     entered = sum(step.entered for one in own for step in one.steps.values())
     refused = sum(step.refusals for one in own for step in one.steps.values())
+    return {**_ended(statuses), "refusals_an_entry": round(refused / entered, 4) if entered else None}
+
+
+def _ended(statuses: Mapping[str, int]) -> dict[str, Any]:
+    """How many runs there are by their status, and which share of those that ended is done."""
+    ended = sum(statuses.get(name, 0) for name in ("done", "failed", "abandoned"))
     return {
-        "runs": sum(one.runs for one in own),
-        "statuses": statuses,
+        "runs": sum(statuses.values()),
+        "statuses": dict(statuses),
+        "ended": ended,
         "success_rate": round(statuses.get("done", 0) / ended, 4) if ended else None,
-        "refusals_an_entry": round(refused / entered, 4) if entered else None,
     }
 
 

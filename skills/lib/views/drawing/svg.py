@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lxml import etree
+from rich.cells import cell_len
 
 from skills.lib.clean_text import in_xml
 from skills.lib.field_checks import EMPTY
@@ -27,7 +28,7 @@ text { fill: currentColor; white-space: pre; }
 .name { font-weight: 600; }
 path { fill: none; stroke: #59636e; stroke-width: 1.2; }
 marker path { fill: #59636e; stroke: none; }
-.halo { stroke: #fff; stroke-width: 5px; stroke-linejoin: round; }
+.halo { fill: #fff; stroke: none; }
 .taken path { stroke: #1a7f37; stroke-width: 2.6; }
 .taken text { fill: #1a7f37; font-weight: 600; }
 marker.taken path { fill: #1a7f37; }
@@ -42,7 +43,7 @@ marker.taken path { fill: #1a7f37; }
   .missing rect { fill: #3a1214; stroke: #f85149; }
   path { stroke: #9198a1; }
   marker path { fill: #9198a1; }
-  .halo { stroke: #0d1117; }
+  .halo { fill: #0d1117; }
   .taken path { stroke: #3fb950; }
   .taken text, marker.taken path { fill: #3fb950; }
   .taken.fail path { stroke: #f85149; } .taken.fail text, marker.fail path { fill: #f85149; }
@@ -148,12 +149,15 @@ def _line(laid: Layout, way: Way, prefix: str) -> etree._Element:
 
 
 def _label(laid: Layout, way: Way) -> etree._Element:
-    """The label of a way, with a halo over the lines that it may cross."""
+    """The label of a way, with a ground of its own over the lines that it may cross."""
     x = _x(laid.column(way)) + _WIDE
     if way.side != DOWN:
         x = _x(laid.left if way.side == LEFT else laid.right) + way.side * 2 * _WIDE
     anchor = {"text-anchor": "end" if way.side == LEFT else "start"}
-    halo = _text(way.label, x, way.row, {**anchor, "class": "halo", "aria-hidden": "true"})
+    wide = cell_len(way.label) * _WIDE
+    left = x - wide if anchor["text-anchor"] == "end" else x
+    size = {"width": f"{wide + 4:g}", "height": f"{_HIGH - 4:g}"}
+    halo = _element("rect", {"x": f"{left - 2:g}", "y": f"{_y(way.row) - _HIGH / 2 + 2:g}", **size, "class": "halo"})
     return _element("g", _class("way", way.style, way.outcome), halo, _text(way.label, x, way.row, anchor))
 
 
