@@ -13,6 +13,7 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
         "written": ("comment.comments", "keep.knowledge", "write.documents", "index.indexes"),
         "writes": "keep",
     },
+    "planner-reconciliation.judge": {"ran": "try"},
     "codebase-analysis-explore.explore": {"result": "task"},
 }
 # Workflows that speak by the texts of one with another name.

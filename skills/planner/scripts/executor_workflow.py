@@ -66,11 +66,11 @@ RETROSPECTIVE: list[Requirement] = [
         "departures",
         "list",
         maximum=20,
-        help='each "milestone | planned | done | why"; [] where there is none',
+        help='each "milestone | planned | done | why"; [] if there is none',
         waives="what the plan says",
     ),
-    Field("lessons", "list", maximum=10, help='each "what happened | what to do next time"; [] where there is none'),
-    Field("open", "list", maximum=20, help='each "what is open | who can close it"; [] where nothing is'),
+    Field("lessons", "list", maximum=10, help='each "what happened | what to do next time"; [] if there is none'),
+    Field("open", "list", maximum=20, help='each "what is open | who can close it"; [] if nothing is'),
     Command(
         ["executor_approval.py", "{plan}", "{unapproved}", "{waves.approval}"],
         60,
@@ -176,9 +176,9 @@ def reconciled(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Keep what each reviewer judged; a milestone whose reviewer was lost counts as not done."""
     standing, missing = {}, {}
     for result in ctx.step_state["results"]:
-        values = result.get("values", {})
-        standing[result["target"]] = values.get("status", "NOT")
-        missing[result["target"]] = "; ".join(values.get("missing", ()))[:SHORT]
+        judged = result.get("values", {}).get("judged", {})
+        standing[result["target"]] = judged.get("status", "NOT")
+        missing[result["target"]] = "; ".join(judged.get("missing", ()))[:SHORT]
     return Outcome.OK, {"standing": standing, "missing": missing}
 
 

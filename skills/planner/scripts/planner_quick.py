@@ -35,7 +35,7 @@ SETTLE: list[Requirement] = [
     Field("recommendation", minimum=20, maximum=500, help="the approach you would take, and what decides"),
     Field("commands", "list", minimum=1, maximum=6, help='each "purpose | command | how it ended today"'),
     Field("strategy", minimum=40, maximum=1200, help="what is tested how, where, and what stays untested and why"),
-    Field("against", "list", maximum=7, help='each "criterion | path:line | what is so"; [] where there is nothing'),
+    Field("against", "list", maximum=7, help='each "criterion | path:line | what is so"; [] if there is nothing'),
     Command([ROWS, "approaches", "{approaches}"], 60, help="each approach has its five parts, and no two are one"),
     Command(
         [ROWS, "assumptions", "{approaches}", "{assumptions}", "{recommendation}"],

@@ -57,8 +57,8 @@ ASSUMPTIONS: list[Requirement] = [
     ),
 ]
 MILESTONES: list[Requirement] = [
-    Field("code", "list", maximum=40, help="ids of the code milestones; [] where there is none"),
-    Field("documentation", "list", maximum=40, help="ids of the documentation milestones; [] where there is none"),
+    Field("code", "list", maximum=40, help="ids of the code milestones; [] if there is none"),
+    Field("documentation", "list", maximum=40, help="ids of the documentation milestones; [] if there is none"),
     Artifact("{plan}/draft.json", help="the plan as JSON"),
     Command(
         ["planner_check.py", "{plan}/draft.json", "{code}", "{documentation}"],

@@ -24,7 +24,7 @@ WORKFLOW = Workflow(
         needs=GIVEN,
         requires=[
             Field("map", "list", minimum=1, maximum=60, help='each "scope | path | what the change does"'),
-            Field("callers", "list", maximum=30, help='each "path:line | what it relies on"; [] where nothing does'),
+            Field("callers", "list", maximum=30, help='each "path:line | what it relies on"; [] if nothing does'),
             *steps.stated(maximum=40),
         ],
     ),

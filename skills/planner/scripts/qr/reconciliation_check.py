@@ -1,7 +1,7 @@
-"""Checks the judgement on a milestone: a verdict for each requirement and acceptance, places in its files, the status.
+"""Checks the judgement on a milestone: a verdict for each requirement and acceptance, each met one at a place.
 
-Called in the project's root as ``PLAN_DIR MILESTONE STATUS VERDICTS MISSING``, the last two JSON arrays of texts.
-Prints each fault and ends with 1 if there is one.
+Called in the project's root as ``PLAN_DIR MILESTONE VERDICTS``, the last a JSON array of texts. Prints what they come
+to, as ``{"status": "SATISFIED" or "PARTIAL" or "NOT", "missing": what is open}``; or each fault, and ends with 1.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _VERDICT = re.compile(r"\s*(?P<id>[RA][1-9][0-9]*)\s*\|\s*(?P<how>\w+)\s*\|\s*(?
 _PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*?):(?P<line>[1-9]\d*)(?:-\d+|:\d+)?`?(?=[\s|,;]|$)")
 
 
-def faults(milestone: dict[str, Any], status: str, verdicts: list[str], missing: list[str], root: str) -> list[str]:
-    """Every fault of the judgement, as one sentence each."""
+def judged(milestone: dict[str, Any], verdicts: list[str], root: str) -> tuple[list[str], dict[str, Any]]:
+    """Every fault of the verdicts, as one sentence each; and what they come to."""
     wanted = [f"R{at}" for at in range(1, len(milestone["requirements"]) + 1)]
     wanted += [f"A{at}" for at in range(1, len(milestone["acceptance"]) + 1)]
     found: list[str] = []
-    given: dict[str, str] = {}
+    given: dict[str, re.Match[str]] = {}
     for number, text in enumerate(verdicts, 1):
         match = _VERDICT.match(text)
         head = f"verdict {number}, {text[:60]!r}: "
@@ -37,26 +37,16 @@ def faults(milestone: dict[str, Any], status: str, verdicts: list[str], missing:
             what = "has a verdict already" if match["id"] in given else f"is not one of {', '.join(wanted)}"
             found.append(f"{head}{match['id']} {what}")
         else:
-            given[match["id"]] = match["how"]
+            given[match["id"]] = match
             why = place_fault(match["rest"], milestone["files"], root) if match["how"] == "met" else ""
             if why:
                 found.append(head + why)
     left = [name for name in wanted if name not in given]
     if left:
         found.append(f"there is no verdict on {', '.join(left)}")
-    return found or status_faults(list(given.values()), status, missing)
-
-
-def status_faults(verdicts: list[str], status: str, missing: list[str]) -> list[str]:
-    """Whether the status, and what is missing, follow from the verdicts."""
-    met = verdicts.count("met")
-    follows = "SATISFIED" if met == len(verdicts) else "PARTIAL" if met else "NOT"
-    found = []
-    if status != follows:
-        found.append(f"{met} of {len(verdicts)} are met, which is {follows}, not {status}")
-    if bool(missing) == (follows == "SATISFIED"):
-        found.append("nothing is missing with SATISFIED" if missing else "say under missing what is still to be done")
-    return found
+    missing = [f"{name}: {match['rest']}" for name, match in given.items() if match["how"] == "open"]
+    status = "SATISFIED" if not missing else "PARTIAL" if len(missing) < len(given) else "NOT"
+    return found, {"status": status, "missing": missing}
 
 
 def place_fault(rest: str, files: list[str], root: str) -> str:
@@ -77,17 +67,16 @@ def place_fault(rest: str, files: list[str], root: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the faults of a judgement; 0 if there are none."""
-    if len(arguments) != 5:
-        print("usage: reconciliation_check.py PLAN_DIR MILESTONE STATUS VERDICTS MISSING")
+    """Print what a judgement comes to, or its faults; 0 if there are none."""
+    if len(arguments) != 3:
+        print("usage: reconciliation_check.py PLAN_DIR MILESTONE VERDICTS")
         return 2
-    folder, name, status, verdicts, missing = arguments
+    folder, name, verdicts = arguments
     try:
-        found = faults(milestone_of(folder, name), status, json.loads(verdicts), json.loads(missing), os.getcwd())
+        found, told = judged(milestone_of(folder, name), json.loads(verdicts), os.getcwd())
     except (PlanError, OSError, ValueError) as error:
-        found = [f"the judgement cannot be checked: {error}"]
-    for fault in found:
-        print(fault)
+        found, told = [f"the judgement cannot be checked: {error}"], {}
+    print("\n".join(found) or json.dumps(told, ensure_ascii=False))
     return 1 if found else 0
 
 
