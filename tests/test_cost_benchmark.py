@@ -134,6 +134,18 @@ def test_a_block_is_counted_by_its_parts_and_what_comes_again_as_repeated(tmp_pa
     assert meter.repeated.total() == once - len("\n")
 
 
+@pytest.mark.parametrize("milestone", ["M-001", "M-001 | S1: no hour is named"])
+def test_the_part_of_the_milestone_of_context_is_a_file_that_is_handed(tmp_path: Path, milestone: str) -> None:
+    meter = metered(tmp_path)
+    part = tmp_path / "shop" / "plan" / ".parts" / "M-001.md"
+    part.parent.mkdir(parents=True)
+    part.write_text("One milestone.\n")
+    given = f'<value name="plan">plan</value>\n    <value name="milestone">{milestone}</value>'
+    text = BLOCK.replace("FOLDER", str(tmp_path / "shop")).replace("guide.md", ".parts/ID.md")
+    meter.print(PrintedBlock(0, text.replace('<value name="leaf">green</value>', given)))
+    assert meter.sections["files"] == len("0123456\n8\n") + len("One milestone.\n")
+
+
 def test_the_plain_way_has_each_line_of_the_texts_once(tmp_path: Path) -> None:
     meter = metered(tmp_path)
     for _ in range(2):

@@ -106,6 +106,7 @@ class Meter:
     def _file(self, path: str, block: PrintedBlock) -> str:
         """The absolute path of a file of the run or a resource of the skill; empty for anything else."""
         named = [value for value in block.context.values() if 0 < len(value) < PATH and "\n" not in value]
+        # The texts of planner's sub-agents call their milestone ID.
         milestone = block.context.get("milestone", "").partition(" | ")[0]
         path = re.sub(r"\bID\b", milestone, path) if milestone else path
         folders = [self.project, *(os.path.join(self.project, value) for value in named), self.skill]
