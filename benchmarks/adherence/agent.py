@@ -152,7 +152,7 @@ class Agent:
             if target != "done" and self.workflow.has(target) and self.rng.random() < 0.3:
                 argv = with_flag(argv, "--step", str(self.workflow.number(target)))
         for verdict in ("pass", "fail"):
-            if f"verdict {verdict}" in block.words("STATE") and self.rng.random() < 0.5:
+            if f"verdict {verdict}" in block.banner and self.rng.random() < 0.5:
                 argv = [*argv, "--qr-status", verdict, f"--qr-fail={str(verdict == 'fail').lower()}"]
         if block.id != "task" and self.rng.random() < 0.1:
             argv = with_flag(argv, "--total-steps", str(block.root.get("of")))
@@ -230,6 +230,8 @@ class Agent:
         if after.by_person and after.id == block.id and block.tag == "step":
             return  # a person decides first, be it on findings that are disputed for the second time
         target = block.outcomes.get(self.plan.outcome or "")
+        if target in after.walked or (after.by_person and after.id == target):
+            return
         if self.host.remembers and target and (after.id if after.tag != "done" else "done") != target:
             self._disturb(["the way taken"], block.id, after)
 

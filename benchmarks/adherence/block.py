@@ -9,6 +9,11 @@ from lxml import etree
 
 from skills.lib.testing import commands
 
+# What STATE says of steps that were walked through.
+WALKED = re.compile(
+    r" Gate \S+ (?:passed|failed|was not passed[^.]*)\.(?: Review of \S+: [^.]*\.)?| \S+ was skipped: [^.]*\."
+)
+STEPS = re.compile(r" Gate (\S+) (?:passed|failed|was not passed)| (\S+) was skipped: it had nothing")
 # What comes and goes, and what a brief block, or the end of a sub-agent, leaves out.
 PASSING = re.compile(
     r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)",
@@ -60,6 +65,16 @@ class Block:
         """The text without what comes and goes, each value of CONTEXT, printed or remembered, and where NEXT leads."""
         values = sorted(f"{name}: {text}" for name, text in self.context.items())
         return "\n".join([PASSING.sub("", self.text), *values, self._onward])
+
+    @property
+    def walked(self) -> list[str]:
+        """The steps that were walked through on the way to this block."""
+        return [gate or skipped for gate, skipped in STEPS.findall(self.words("STATE"))]
+
+    @property
+    def banner(self) -> str:
+        """STATE without what it says of steps that were walked through: what the present step is."""
+        return WALKED.sub("", self.words("STATE"))
 
     @property
     def _onward(self) -> str:

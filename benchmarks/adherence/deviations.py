@@ -89,8 +89,9 @@ def replay_an_old_command(agent: Agent, block: Block) -> list[str] | None:
         return None
     if not block.by_person and (not old or agent.rng.random() < 0.3):
         turn = int(str(block.root.get("turn")))
-        # One turn back, the same words may be the very command that led here.
-        others = [*range(1, turn - 1), *range(turn + 1, turn + 4)]
+        # The same words of the turn that the last command left may be the very command that led here.
+        left = int(flag_value(agent.history[-1], "--turn") or turn - 1) if agent.history else turn - 1
+        others = [at for at in range(1, turn + 4) if at not in (left, turn)]
         return with_flag(argv, "--turn", str(agent.rng.choice(others)))
     command = agent.rng.choice(old)
     if "--outcome" in command:
@@ -109,7 +110,7 @@ def forge_a_verdict(agent: Agent, block: Block) -> list[str] | None:
     forged = []
     if agent.plan.outcome not in (None, "ok") and "ok" in block.outcomes and not block.chooses:
         forged += [[*argv, "--outcome", "ok"], with_flag(argv, "--step", block.outcomes["ok"])]
-    state = block.words("STATE")
+    state = block.banner
     if "verdict pass" not in state:
         forged += [[*argv, "--qr-status", "pass"]]
     if "verdict fail" in state:

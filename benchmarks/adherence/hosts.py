@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from benchmarks.adherence import baseline, interleave
 from benchmarks.adherence.block import Block, Printed, flag_value
 from skills.lib import launcher, paths
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import here
 from skills.lib.errors import LockstepError
 from skills.lib.model.run import Request
 from skills.lib.runtime import Runner, cli, loading, script
@@ -101,7 +101,7 @@ class Lockstep:
     def answer(self, block: Block, answer: str, reason: str) -> Block:
         """What ``lockstep answer`` does, as a person."""
         script_path = block.next[1]
-        runner = Runner(CommandLine(sys.executable, script_path, self.project), actor="person")
+        runner = Runner(here(script_path, self.project), actor="person")
         workflow = loading.workflow_of_script(script_path)
         request = Request("next", run=block.run, turn=int(str(block.root.get("turn"))), answer=answer, reason=reason)
         try:
@@ -131,7 +131,7 @@ class Lockstep:
         """What the step command does, without standard output, which threads share."""
         workflow = loading.workflow_of_script(argv[1])
         request = cli.parse(workflow, argv[2:])
-        runner = Runner(CommandLine(sys.executable, argv[1], self.project, lockstep_command()))
+        runner = Runner(here(argv[1], self.project))
         try:
             response = runner.advance(workflow, str(request.run), request)
             return Block(Printed(response.exit_code, script.render_response(response, runner)))

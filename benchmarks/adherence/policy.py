@@ -145,7 +145,7 @@ class Policy:
             return next(iter(block.outcomes))
         if block.chooses or not block.run:
             return self.rng.choice(list(block.outcomes)) if block.outcomes else None
-        state = block.words("STATE")
+        state = block.banner
         for verdict, outcome in (("verdict pass", "ok"), ("verdict fail", "fail")):
             if verdict in state:
                 return None if outcome == "fail" and _at_bound(state) else outcome

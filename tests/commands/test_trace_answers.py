@@ -55,7 +55,7 @@ def judged(agent: Agent, review: PrintedBlock, *items: dict[str, str]) -> Printe
     """The step after the gate of a review with these items."""
     assert review.children, review.text + review.errors
     last = agent.follow(agent.run_command(review.children[0].command), items=list(items))
-    return agent.run_command(agent.run_command(last.next).next)
+    return agent.run_command(last.next)
 
 
 def report(agent: Agent, block: PrintedBlock, **values: Any) -> PrintedBlock:

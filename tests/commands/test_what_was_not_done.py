@@ -51,7 +51,7 @@ def end(agent: Agent) -> PrintedBlock:
         {"id": "b", "check": "it is fair", "severity": "COULD", "status": "FAIL", "finding": "a name is dull"},
     ]
     last = agent.follow(agent.run_command(review.children[0].command), items=found)
-    pick = agent.follow(agent.run_command(last.next))
+    pick = agent.run_command(last.next)
     return agent.follow(pick, outcome="skip")
 
 
@@ -79,7 +79,7 @@ def test_an_abandoned_run_tells_which_findings_are_open(agent: Agent, cli: Comma
     review = agent.follow(agent.follow(agent.run_command(block.next), answer="yes"))
     found = [{"id": "a", "check": "it holds", "severity": "MUST", "status": "FAIL", "finding": "it leaks", "scope": ""}]
     last = agent.follow(agent.run_command(review.children[0].command), items=found)
-    assert agent.follow(agent.run_command(last.next)).step == "work"
+    assert agent.run_command(last.next).step == "work"
     what = "a (MUST, open): it leaks"
     shown = cli("abandon", block.run, "--reason", "the ticket was closed")
     assert shown.out.splitlines() == [
@@ -192,7 +192,7 @@ def test_reviewers_that_stated_nothing_are_reported_once_in_all_rounds(installed
                 split = agent.follow(split, statements="none: it is too small")
             answers = [{"id": "holds", "status": status, "place": "one.py:1", "finding": "it is now as it was asked"}]
             last = agent.follow(split, answers=answers)
-        block = agent.run_command(agent.run_command(last.next).next)
+        block = agent.run_command(last.next)
         if status == "FAIL":
             fixes = [f"{name} | changed | it was put right" for name in ("holds-1", "holds-1.2")]
             block = agent.follow(block, fixes=fixes)

@@ -307,10 +307,10 @@ def test_a_ledger_that_can_only_be_read(agent: Factory, tmp_path: Path) -> None:
 
 
 COVERING = """
-StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
-*review_loop("d", work="work", passed="last",
+StepDef("work", "Work", "Work.", {{Outcome.OK: "d-review"}}),
+*review_loop("d", work="work", passed="last", gate_actions="{own}",
     reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["out.txt"])),
-StepDef("last", "Last", "Stop.", {Outcome.OK: None})
+StepDef("last", "Last", "Stop.", {{Outcome.OK: None}})
 """
 LOSSES = {
     "the events of the run": "DELETE FROM events WHERE run='{run}'",
@@ -322,21 +322,30 @@ LOSSES = {
 }
 
 
+@pytest.mark.parametrize("own", ["", "Tell the user."], ids=["walked through", "by its own command"])
 @pytest.mark.parametrize("lost", LOSSES)
-def test_no_gate_opens_if_the_evidence_of_its_review_was_lost(tmp_path: Path, project: Path, lost: str) -> None:
-    source = source_of("covering", COVERING)
+def test_no_gate_opens_if_the_evidence_of_its_review_was_lost(
+    tmp_path: Path, project: Path, lost: str, own: str
+) -> None:
+    source = source_of("covering", COVERING.format(own=own))
     gated = Agent(install(tmp_path, "covering", source), project)
     gated.write("out.txt", "done")
     block = gated.follow(gated.open())
     [child] = block.children
     found = {**FAILED_ITEM, "status": "PASS", "place": "out.txt:1"}
     last = gated.follow(gated.run_command(child.command), items=[found])
-    gate = gated.run_command(last.next)
-    assert gate.step == "d-gate"
+    command = last.next
+    if own:
+        gate = gated.run_command(command)
+        assert gate.step == "d-gate"
+        command = gate.next
     base = sqlite3.connect(gated.project / ".lockstep" / "runs.db")
-    base.executescript(LOSSES[lost].format(run=gate.run, child=child.id))
+    base.executescript(LOSSES[lost].format(run=block.run, child=child.id))
     base.close()
-    refused = gated.run_command(gate.next)
+    refused = gated.run_command(command)
+    if refused.exit_code == 0:  # what is lost was not looked at before
+        assert refused.step == "d-gate"
+        refused = gated.run_command(refused.next)
     assert (refused.exit_code, refused.text) == (4, "")
     assert "runs.db is damaged" in refused.errors
     with Ledger(str(gated.project / ".lockstep")) as ledger, pytest.raises(LedgerError, match=r"runs.db is damaged"):

@@ -57,6 +57,12 @@ def child_ending(agent: Agent) -> str:
     return filled(agent.run_command(child_beginning(agent)).next, {"result": "found"})
 
 
+def walking_through_a_gate(agent: Agent) -> str:
+    agent.write("out.txt", "one\n")
+    review = agent.follow(agent.open())
+    return agent.finish(review.children[0].command).next
+
+
 def losing(agent: Agent) -> str:
     block = agent.run_command(dispatching(agent))
     return filled(block.words("DISPATCH/lost"), {"child": block.children[0].id, "reason": "gone"})
@@ -87,6 +93,7 @@ def stable(state: dict[str, Any]) -> dict[str, Any]:
         ("brood", dispatching),
         ("brood", child_beginning),
         ("brood", child_ending),
+        ("walked", walking_through_a_gate),
         ("brood", losing),
         ("brood", replacing),
     ],

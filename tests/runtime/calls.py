@@ -13,7 +13,7 @@ from skills.lib.testing.follower import InProcess
 OPEN_ENDED = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 LOOP = (
     'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}), '
-    '*review_loop("d", work="work", passed="last", bound={bound}), ' + OPEN_ENDED
+    '*review_loop("d", work="work", passed="last", gate_actions="Go.", bound={bound}), ' + OPEN_ENDED
 )
 
 

@@ -262,7 +262,8 @@ def test_a_limit_is_shown_with_the_question_to_a_person_and_with_the_request_to_
 def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_path: Path, project: Path) -> None:
     steps = (
         'StepDef("work", "Work", "Work.", {Outcome.OK: "a-review"}),'
-        '*review_loop("a", work="work", passed="b-review"), *review_loop("b", work="work", passed="last"),'
+        '*review_loop("a", work="work", passed="b-review", gate_actions="Go."),'
+        '*review_loop("b", work="work", passed="last", gate_actions="Go."),'
         'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
     )
     agent = Agent(install(tmp_path, "twoloops", source_of("twoloops", steps)), project)
@@ -288,7 +289,7 @@ def test_a_placeholder_is_bare_only_if_no_choice_needs_quotes(tmp_path: Path, pr
     fields = 'Field("mode", choices=["as is", "new"]), Field("size", choices=["small", "large"])'
     steps = (
         f'StepDef("one", "One", "Do.", {{Outcome.OK: "d-review"}}, requires=[{fields}]),'
-        '*review_loop("d", work="one", passed=None, bound=1)'
+        '*review_loop("d", work="one", passed=None, gate_actions="Go.", bound=1)'
     )
     agent = Agent(install(tmp_path, "quoted", source_of("quoted", steps)), project)
     one = agent.open()
@@ -303,7 +304,8 @@ def test_a_placeholder_is_bare_only_if_no_choice_needs_quotes(tmp_path: Path, pr
 RANKED = (
     'StepDef("note", "Note", "Note.", {Outcome.OK: "work"}, requires=[Field("first"), Field("second")]), '
     'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, needs=["topic", "note.first", "note.second"]), '
-    '*review_loop("d", work="work", passed="last"), StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+    '*review_loop("d", work="work", passed="last", gate_actions="Go."), '
+    'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 )
 
 

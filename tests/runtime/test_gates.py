@@ -163,8 +163,10 @@ def test_two_reviewers_at_once(gated: Agent) -> None:
 
 def test_a_reviewer_that_reports_for_another_checkpoint(agent: Factory, tmp_path: Path, project: Path) -> None:
     steps = (
-        'StepDef("one", "One", "Do.", {Outcome.OK: "first-review"}), *review_loop("first", work="one", passed="two"), '
-        'StepDef("two", "Two", "Do.", {Outcome.OK: "second-review"}), *review_loop("second", work="two", passed=None)'
+        'StepDef("one", "One", "Do.", {Outcome.OK: "first-review"}), '
+        '*review_loop("first", work="one", passed="two", gate_actions="Go."), '
+        'StepDef("two", "Two", "Do.", {Outcome.OK: "second-review"}), '
+        '*review_loop("second", work="two", passed=None, gate_actions="Go.")'
     )
     twice = Agent(install(tmp_path, "twice", source_of("twice", steps)), project)
     first = twice.run_command(twice.open().next)
@@ -186,7 +188,7 @@ def test_a_gate_that_is_deleted_from_the_graph_in_mid_run(tmp_path: Path, projec
         work, last = f'StepDef("work", next={{Outcome.OK: "{passed}"}})', 'StepDef("close", next={Outcome.OK: None})'
         return f"{work}, {loop} {last}"
 
-    loop = '*review_loop("d", work="work", passed="close"),'
+    loop = '*review_loop("d", work="work", passed="close", gate_actions="Go."),'
     script = install(tmp_path, "shrunk", source_of("shrunk", steps("d-review", loop)))
     shell = Shell(project)
     opened = shell(f"{called(str(script))} --step 1 --project {project}")

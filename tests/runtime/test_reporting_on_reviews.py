@@ -21,14 +21,14 @@ from tests.fixtures.deviations import assert_refused
 END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
 COVERED = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/**"])'
-COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {END}'
+COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {COVERED}), {END}'
 SPLIT = (
     'StepDef("split", "Split", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),'
     'StepDef("verify", "Verify", "Verify.", {Outcome.OK: None}, needs=["split.statements"],'
     ' requires=[Field("answers", "answers")COMMAND]) ## reverify="verify"'
 )
 BY_SCRIPT = 'reviewer=Dispatch("quality-reviewer", script="part.py")'
-SCRIPTED = f'{WORK}, *review_loop("d", work="work", passed="last", {BY_SCRIPT}), {END}'
+SCRIPTED = f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {BY_SCRIPT}), {END}'
 
 
 def item(status: str = "PASS", name: str = "a", **more: str) -> dict[str, str]:
@@ -135,7 +135,7 @@ ASKED = (
     'StepDef("work", "Work", "Work.", {Outcome.OK: "review"}),'
     'StepDef("review", "Review", "Have it reviewed.", {Outcome.OK: "gate"},'
     ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d", covers=["src/**"])),'
-    'StepDef("gate", "Gate", "", {Outcome.OK: "last", Outcome.FAIL: "work"}, Gate("d", stale="ask")),'
+    'StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "work"}, Gate("d", stale="ask")),'
     'StepDef("last", "Last", "Stop.", {Outcome.OK: None}),'
     'StepDef("ask", "Ask", "", {Outcome.OK: "last", Outcome.FAIL: "review"},'
     ' person("End with these changes?", {"yes": "ok", "no": "fail"}))'
@@ -235,7 +235,8 @@ CHECKS = (
 )
 CHECKED = (
     'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("parts", "list")]),'
-    f'*review_loop("d", work="work", passed="last", reviewer=Dispatch("quality-reviewer", task="Review.", {CHECKS})),'
+    f'*review_loop("d", work="work", passed="last", gate_actions="Go.", '
+    f'reviewer=Dispatch("quality-reviewer", task="Review.", {CHECKS})),'
     f" {END}"
 )
 JUDGED = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "finding": …}'
@@ -466,7 +467,7 @@ def test_help_shows_how_a_reviewer_answers(skill: Skill) -> None:
 
 @pytest.mark.req("W-09")
 def test_help_shows_how_a_reviewer_without_a_script_reports(skill: Skill) -> None:
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last"), {END}')
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go."), {END}')
     [items] = [line.strip() for line in helped(agent) if line.strip().startswith("--record items=")]
     task = agent.run_command(agent.follow(agent.open()).children[0].command)
     assert agent.run_command(f"{task.next.partition(' --record')[0]} {items}").kind == "done"

@@ -17,8 +17,8 @@ Skill = Callable[..., Agent]
 def test_items_of_a_target_that_is_there_no_more_are_still_verified(skill: Skill) -> None:
     agent = skill(
         'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("files", "list")]), '
-        '*review_loop("d", work="work", passed="last", reviewer=Dispatch("quality-reviewer", task="{target}", '
-        'targets="work.files")), ' + OPEN_ENDED
+        '*review_loop("d", work="work", passed="last", gate_actions="Go.", '
+        'reviewer=Dispatch("quality-reviewer", task="{target}", targets="work.files")), ' + OPEN_ENDED
     )
     block = leave(agent, agent.open(), "next", files=["one", "two"])
     sent_back = review(agent, block, [item("x", "PASS")], [item("x", "FAIL", "the second file is right")])

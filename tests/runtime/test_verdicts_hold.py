@@ -19,8 +19,8 @@ from tests.fixtures.deviations import assert_refused
 END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
 COVERED = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/**"])'
-LOOP = f'{WORK}, *review_loop("d", work="work", passed="last"), {END}'
-COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {END}'
+LOOP = f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go."), {END}'
+COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {COVERED}), {END}'
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def undone(block: PrintedBlock) -> list[tuple[str, str]]:
 WALKED_PAST = (
     'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review", Outcome.SKIP: "last"},'
     ' when={Outcome.OK: "there is something to review", Outcome.SKIP: "there is not"}),'
-    f'*review_loop("d", work="work", passed="last"), {END}'
+    f'*review_loop("d", work="work", passed="last", gate_actions="Go."), {END}'
 )
 
 
@@ -125,9 +125,9 @@ def test_no_verdict_stands_under_a_sub_agent_that_nobody_judged(skill: Skill) ->
 @pytest.mark.usefixtures("unchecked")
 def test_a_second_gate_of_a_checkpoint_refuses_the_verdict_that_the_first_used(skill: Skill) -> None:
     agent = skill(
-        f'{WORK}, *review_loop("d", work="work", passed="more"), '
+        f'{WORK}, *review_loop("d", work="work", passed="more", gate_actions="Go."), '
         'StepDef("more", "More", "More.", {Outcome.OK: "again"}), '
-        'StepDef("again", "Again", "", {Outcome.OK: None, Outcome.FAIL: "work"}, Gate("d"))'
+        'StepDef("again", "Again", "Go.", {Outcome.OK: None, Outcome.FAIL: "work"}, Gate("d"))'
     )
     more = agent.follow(judge(agent, agent.follow(agent.open()), item()))
     assert_refused(agent, agent.follow(more).next, "spent-verdict")
@@ -136,7 +136,7 @@ def test_a_second_gate_of_a_checkpoint_refuses_the_verdict_that_the_first_used(s
 PERSON = (
     f'{WORK}, StepDef("d-review", "Review", "Have it reviewed.", {{Outcome.OK: "gate"}},'
     ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d")),'
-    'StepDef("gate", "Gate", "", {Outcome.OK: None, Outcome.FAIL: "ask"}, Gate("d")),'
+    'StepDef("gate", "Gate", "Go.", {Outcome.OK: None, Outcome.FAIL: "ask"}, Gate("d")),'
     'StepDef("ask", "Ask", "", {Outcome.OK: None, Outcome.FAIL: "work"},'
     ' person("Ship it all the same?", {"yes": "ok", "no": "fail"}))'
 )
@@ -187,7 +187,7 @@ SPLIT = (
     ' requires=[Field("answers", "answers")]) ## reverify="verify"'
 )
 BY_SCRIPT = 'reviewer=Dispatch("quality-reviewer", script="part.py")'
-SCRIPTED = f'{WORK}, *review_loop("d", work="work", passed="last", {BY_SCRIPT}), {END}'
+SCRIPTED = f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {BY_SCRIPT}), {END}'
 
 
 def answer(name: str, status: str = "PASS", **more: Any) -> dict[str, Any]:
@@ -369,7 +369,9 @@ def test_a_reviewer_without_the_command_judges_what_another_reviewers_command_ju
 @pytest.mark.req("S-02")
 def test_a_command_that_several_reviewers_run_settles_what_it_judged_for_each_of_them(skill: Skill) -> None:
     by_two = 'reviewer=Dispatch("quality-reviewer", script="part.py", targets=("A", "B"))'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {by_two}), {END}', part=SUITE)
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {by_two}), {END}', part=SUITE
+    )
     agent.write("red", "x")
     review = agent.follow(agent.open())
     for at, child in enumerate(review.children):
@@ -420,7 +422,7 @@ CHECKS = (
 )
 CHECKED = (
     'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("parts", "list")]),'
-    '*review_loop("d", work="work", passed="last",'
+    '*review_loop("d", work="work", passed="last", gate_actions="Go.",'
     f' reviewer=Dispatch("quality-reviewer", task="Review.", {CHECKS})), {END}'
 )
 
@@ -636,9 +638,9 @@ def test_a_verdict_that_falls_as_often_as_its_gate_allows_is_a_persons_to_decide
 def test_a_later_review_takes_over_the_verdict_on_what_it_covers(skill: Skill, repository: Path) -> None:
     docs = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/a.py", "*.md"])'
     agent = skill(
-        f'{WORK}, *review_loop("d", work="work", passed="write", {COVERED}),'
+        f'{WORK}, *review_loop("d", work="work", passed="write", gate_actions="Go.", {COVERED}),'
         'StepDef("write", "Write", "Write.", {Outcome.OK: "docs-review"}),'
-        f'*review_loop("docs", work="write", passed="last", {docs}), {END}'
+        f'*review_loop("docs", work="write", passed="last", gate_actions="Go.", {docs}), {END}'
     )
     write = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     agent.write("src/a.py", "# documented\none\n")
@@ -656,7 +658,8 @@ def test_a_fallen_verdict_whose_review_has_nothing_to_review_any_more_is_a_perso
     of_parts = COVERED.replace("task=", 'targets="work.parts", task=')
     agent = skill(
         'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("parts", "list")]),'
-        f'*review_loop("d", work="work", passed="last", {of_parts}, stale="work", skipped="last"), {END}'
+        f'*review_loop("d", work="work", passed="last", gate_actions="Go.", {of_parts},'
+        f' stale="work", skipped="last"), {END}'
     )
     last = agent.follow(judge(agent, agent.follow(agent.open(), parts=["A"]), item(place="src/a.py:1")))
     agent.write("src/a.py", "changed\n")
@@ -678,7 +681,7 @@ def test_a_file_that_fell_with_an_accepted_verdict_stays_covered_though_it_is_re
     of_files = COVERED.replace('"src/**"', '"{work.files}"')
     agent = skill(
         'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("files", "list")]),'
-        f'*review_loop("d", work="work", passed="last", {of_files}, stale="work", bound=1), {END}'
+        f'*review_loop("d", work="work", passed="last", gate_actions="Go.", {of_files}, stale="work", bound=1), {END}'
     )
     review = agent.follow(agent.open(), files=["src/a.py"])
     asked = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:1")))
@@ -693,9 +696,9 @@ def test_a_file_that_fell_with_an_accepted_verdict_stays_covered_though_it_is_re
 def test_what_a_later_review_does_not_cover_still_falls(skill: Skill, repository: Path) -> None:
     docs = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/a.py"])'
     agent = skill(
-        f'{WORK}, *review_loop("d", work="work", passed="write", {COVERED}),'
+        f'{WORK}, *review_loop("d", work="work", passed="write", gate_actions="Go.", {COVERED}),'
         'StepDef("write", "Write", "Write.", {Outcome.OK: "docs-review"}),'
-        f'*review_loop("docs", work="write", passed="last", {docs}), {END}'
+        f'*review_loop("docs", work="write", passed="last", gate_actions="Go.", {docs}), {END}'
     )
     write = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     agent.write("src/b.py", "changed\n")
@@ -977,7 +980,7 @@ def test_a_second_dispute_is_decided_before_the_question_of_the_step_that_leads_
         'StepDef("work", "Work", "Work.", {Outcome.OK: "show"}),'
         ' StepDef("show", "Show", "Show.", {Outcome.OK: "d-review", Outcome.FAIL: "work"},'
         ' person("Is it good?", {"yes": Outcome.OK, "no": Outcome.FAIL}), requires=[Field("note")]),'
-        f'*review_loop("d", work="work", passed="last", {COVERED}), {END}'
+        f'*review_loop("d", work="work", passed="last", gate_actions="Go.", {COVERED}), {END}'
     )
     work = agent.open()
     for at in range(2):
@@ -1005,7 +1008,7 @@ def test_a_step_that_leads_to_the_review_by_way_of_a_person_asks_for_the_answers
         'StepDef("work", "Work", "Work.", {Outcome.OK: "polish"}),'
         ' StepDef("polish", "Polish", "Polish.", {Outcome.OK: "ask"}),'
         ' StepDef("ask", "Ask", "", {Outcome.OK: "d-review"}, person("Good?", ["yes"])),'
-        f'*review_loop("d", work="work", passed="last"), {END}'
+        f'*review_loop("d", work="work", passed="last", gate_actions="Go."), {END}'
     )
     review = agent.follow(agent.follow(agent.run_command(agent.open().next)), answer="yes")
     work = agent.follow(judge(agent, review, item("FAIL")))
@@ -1019,7 +1022,9 @@ def test_a_step_that_leads_to_the_review_by_way_of_a_person_asks_for_the_answers
 @pytest.mark.parametrize("severity", ["COULD", "SHOULD", "MUST"])
 def test_a_review_that_nobody_made_opens_no_gate_however_light_its_checks_are(skill: Skill, severity: str) -> None:
     checked = f'Dispatch("quality-reviewer", task="Review it.", checks=[Check("reads", "{severity}", "it reads well")])'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", reviewer={checked}), {END}')
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", reviewer={checked}), {END}'
+    )
     review = agent.follow(agent.open())
     work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
     assert work.step == "work"
@@ -1030,7 +1035,9 @@ def test_a_review_that_nobody_made_opens_no_gate_however_light_its_checks_are(sk
 @pytest.mark.req("S-01")
 def test_a_reviewer_whose_every_check_is_light_by_its_author_s_word_can_report(skill: Skill) -> None:
     checked = 'Dispatch("quality-reviewer", task="Review it.", checks=[Check("reads", "COULD", "it reads well")])'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", reviewer={checked}), {END}')
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", reviewer={checked}), {END}'
+    )
     task = agent.run_command(agent.follow(agent.open()).children[0].command)
     last = agent.follow(task, answers=[answer("reads", "FAIL", severity="")])
     assert last.kind == "done", last.text
@@ -1042,7 +1049,7 @@ def test_a_review_that_covers_no_file_does_not_fall_with_those_of_an_earlier_one
     skill: Skill, repository: Path
 ) -> None:
     agent = skill(
-        f'{WORK}, *review_loop("d", work="work", passed="more", {COVERED}),'
+        f'{WORK}, *review_loop("d", work="work", passed="more", gate_actions="Go.", {COVERED}),'
         ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
         ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
         ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
@@ -1060,7 +1067,7 @@ def test_a_place_may_begin_in_the_folder_of_whatever_glob_is_covered(
     skill: Skill, repository: Path, covered: str
 ) -> None:
     reviewer = f'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["{covered}"])'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {reviewer}), {END}')
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {reviewer}), {END}')
     gate = judge(agent, agent.follow(agent.open()), item(place="a.py:2"))
     assert agent.state(gate.run).reviews["d"]["items"][0]["file"] == "src/a.py"
 
@@ -1184,7 +1191,7 @@ def test_the_end_tells_gates_that_were_never_entered_lost_sub_agents_and_relayed
         'StepDef("ask", "Ask", "", {Outcome.OK: "pick"}, person("Fine?", ["yes"])),'
         'StepDef("pick", "Pick", "Pick.", {Outcome.OK: "work", Outcome.SKIP: None},'
         ' when={Outcome.OK: "there is work", Outcome.SKIP: "there is none"}),'
-        f'{WORK}, *review_loop("d", work="work", passed=None)',
+        f'{WORK}, *review_loop("d", work="work", passed=None, gate_actions="Go.")',
         more='params=[Arg("unproved", default="", waives="the proof")]',
     )
     block = agent.open(unproved="the machine is down")
@@ -1265,7 +1272,7 @@ BOTH = (
     'reviewer=Dispatch("quality-reviewer", task="Review it.", targets=["one", "two"], covers=["src/**"],'
     ' checks=[Check("keeps", "MUST", "callers are served")])'
 )
-TWO = f'{WORK}, *review_loop("d", work="work", passed="last", {BOTH}), {END}'
+TWO = f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {BOTH}), {END}'
 
 
 def judge_both(agent: Agent, review: PrintedBlock, one: dict[str, str], two: dict[str, str]) -> PrintedBlock:
@@ -1309,7 +1316,9 @@ def test_a_red_command_is_not_turned_green_by_a_word_in_a_re_verification(skill:
         ' {Outcome.OK: None}, needs=["split.statements"], requires=[Field("answers", "answers")]) ## reverify="verify"'
     )
     loop = 'reviewer=Dispatch("quality-reviewer", script="judge.py")'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {loop}), {END}', judge=judging)
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {loop}), {END}', judge=judging
+    )
     review = agent.follow(agent.open())
     verify = agent.follow(agent.run_command(review.children[0].command), statements=["all | it is so"])
     work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", place="the text")]).next))
@@ -1329,7 +1338,9 @@ def test_what_a_reviewer_leaves_out_of_its_own_items_is_still_to_do(skill: Skill
         ' requires=[Field("items", "items")])'
     )
     loop = 'reviewer=Dispatch("quality-reviewer", script="judge.py", checks=[Check("keeps", "MUST", "it is kept")])'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {loop}), {END}', judge=own)
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {loop}), {END}', judge=own
+    )
     review = agent.follow(agent.open())
     verify = agent.follow(agent.run_command(review.children[0].command), statements=["all | it is so"])
     work = agent.follow(agent.run_command(agent.follow(verify, items=[item()]).next))
@@ -1355,7 +1366,7 @@ def test_a_review_that_is_its_own_gate_is_left_to_a_person_without_answers(skill
 @pytest.mark.req("S-01")
 def test_a_reviewer_of_whose_checks_nothing_is_left_looks_at_what_is_there(skill: Skill, repository: Path) -> None:
     one = 'reviewer=Dispatch("quality-reviewer", task="Review it.", checks=[Check("keeps", "MUST", "it is kept")])'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {one}), {END}')
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {one}), {END}')
     block = agent.follow(agent.open())
     for _ in range(2):
         last = agent.follow(
@@ -1376,7 +1387,7 @@ def test_a_reviewer_of_whose_checks_nothing_is_left_looks_at_what_is_there(skill
 @pytest.mark.req("S-03")
 def test_a_review_that_covers_no_file_is_reported_at_the_end(skill: Skill, repository: Path) -> None:
     covered = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["scr/**"])'
-    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {covered}), {END}')
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", gate_actions="Go.", {covered}), {END}')
     gate = judge(agent, agent.follow(agent.open()), item(place="src/a.py:1"))
     done = agent.follow(agent.follow(gate))
     assert ("verdict", "the review of d covers no file: scr/**") in undone(done)
@@ -1434,7 +1445,7 @@ def test_a_file_with_which_a_verdict_fell_is_covered_by_the_next_review(skill: S
 @pytest.mark.usefixtures("unchecked")
 def test_another_review_of_a_checkpoint_covers_what_failed_in_the_first_one(skill: Skill, repository: Path) -> None:
     agent = skill(
-        f'{WORK}, *review_loop("d", work="more", passed="last", {COVERED}),'
+        f'{WORK}, *review_loop("d", work="more", passed="last", gate_actions="Go.", {COVERED}),'
         ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
         ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
         ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'

@@ -35,7 +35,8 @@ def may_be(before: Run, after: Run) -> bool:
 
     It is full if a person answered before: who reports now may not have seen the block that came of that.
     """
-    was_answered = "answered_by" in before.state.get(str(before.last.get("step")), {})
+    left = [str(one.get("step")) for one in before.last.get("left") or [before.last]]
+    was_answered = any("answered_by" in before.state.get(step, {}) for step in left)
     return before.turn // EVERY == after.turn // EVERY and before.turn < after.turn and not was_answered
 
 

@@ -54,9 +54,7 @@ def step_document(
 ) -> Element:
     """The block of the run's present step; at most ``max_parallel`` sub-agents work at a time, None means all."""
     step = workflow.step(run.step or "")
-    notices = list(notices)
-    if "limit" in run.last:
-        notices.append(parts.notice(parts.limit_met(run)))
+    notices = [*notices, *map(parts.notice, parts.limits_met(run))]
     if step.asks_later and run.status == "open":
         notices.append(
             parts.notice("Leaving this step puts a question to a person; the run then waits for the answer.")
@@ -248,6 +246,10 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     elif run.iteration > 1 and not checkpoint:
         words += f", iteration {run.iteration}"
     words += "."
+    if "left" in run.last:
+        from skills.lib.blocks import walked  # few steps are walked through
+
+        words += walked.through(workflow, run)
     if "checkpoint" in run.spec or checkpoint:
         from skills.lib.engine import verdicts  # few steps are of a review
 

@@ -53,7 +53,11 @@ def _state(workflow: Workflow, run: Run) -> str:
         return f"This run is {run.status}{f': {reason}' if reason else ''}."
     ending = f"failed at {run.last.get('step', '')}" if run.status == "failed" else "is complete"
     words = f"{workflow.title or workflow.name} {ending}, after {run.turn - 1} transition{'s' * (run.turn != 2)}."
-    return f"{words} {parts.limit_met(run)}" if "limit" in run.last else words
+    if "left" in run.last:
+        from skills.lib.blocks import walked  # few steps are walked through
+
+        words += walked.through(workflow, run)
+    return " ".join([words, *parts.limits_met(run)])
 
 
 def _orchestrator(

@@ -180,8 +180,11 @@ def child_command(child: Run, command_line: CommandLine) -> str:
     return command_line.step(step, child, turn=False)
 
 
-def limit_met(run: Run) -> str:
-    """The sentence that the last step was left because its iterations were used up."""
-    step, limit = run.last["step"], run.last["limit"]
-    spent = f"{limit} iterations were" if limit > 1 else "one iteration was"
-    return f"{step} was left because its {spent} used up, not because it was done."
+def limits_met(run: Run) -> list[str]:
+    """A sentence for each step that the last request left because its iterations were used up."""
+    found = []
+    for left in run.last.get("left") or [run.last]:
+        if "limit" in left:
+            spent = f"{left['limit']} iterations were" if left["limit"] > 1 else "one iteration was"
+            found.append(f"{left['step']} was left because its {spent} used up, not because it was done.")
+    return found

@@ -63,7 +63,7 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
         if refused.code == "missing-evidence":
             refused.why = " ".join([refused.why, *_missing_files(step, {**run.recorded, **request.records}, proof)])
         raise
-    return _leave(workflow, run, step, report, proof)
+    return leave(workflow, run, step, report, proof)
 
 
 def _is_due(run: Run, turn: int | None, step: str, digest: str) -> bool:
@@ -83,8 +83,8 @@ def _is_due(run: Run, turn: int | None, step: str, digest: str) -> bool:
     return True
 
 
-def _leave(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: Proof) -> Move:
-    """What a request that leaves the step does to the run."""
+def leave(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: Proof) -> Move:
+    """What a report that was read does to the run: it leaves the step, or asks a person first. Raises as ``decide``."""
     recorded, params = dict(report.recorded), report.params
     found: dict[str, Any] = {}
     if isinstance(step.handler, Dispatch):

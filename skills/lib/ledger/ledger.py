@@ -181,17 +181,23 @@ class Ledger:
         definition: dict[str, Any] | None = None,
         beside: Sequence[Run] | None = None,
         siblings: Sequence[str] | None = None,
+        onward: Sequence[Move] = (),
     ) -> Run:
         """Record a move in one transaction and return the present run. Raises Stale if the run moved meanwhile.
+
+        ``onward`` are moves that follow it without a request of their own, each from where the one before led. Only the
+        last of all creates children. Their actor is the script.
 
         ``before`` is None for a run that is not in the ledger yet; Stale is raised if it is by now. ``beside`` then
         holds what ``open_runs`` gave for it and ``siblings`` the sub-agents at work, as they were when it was decided
         to open the run; Stale is raised too if they are not the same any more.
         """
-        run = move.run
-        made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
+        moves = [move, *onward]
+        last = moves[-1]
+        run = last.run
+        made = [self._child(run, run.born + at, spec) for at, spec in enumerate(last.create, 1)]
         children = [*run.children, *[child.id for child in made]]
-        after = run.changed(children=children, born=run.born + len(made), version=run.version + 1)
+        after = run.changed(children=children, born=run.born + len(made), version=move.run.version + len(moves))
         with self.database:
             if before is None and self.has(after.id):
                 raise Stale
@@ -203,10 +209,15 @@ class Ledger:
                 raise Stale
             if definition is not None:
                 self._keep("definitions", after.fingerprint, definition)
-            for name, files in move.contents.items():
+            for name, files in [kept for one in moves for kept in one.contents.items()]:
                 self._keep("contents", name, files)
             self._write(before, after)
-            self._append(after.id, run.turn, move.kind, actor, move.detail, _change(before, after))
+            at = before
+            for number, one in enumerate(moves, 1):
+                reached = after if one is last else one.run.changed(version=move.run.version + number)
+                by = actor if one is move else "script"
+                self._append(after.id, reached.turn, one.kind, by, one.detail, _change(at, reached))
+                at = reached
             for child in made:
                 self._write(None, child)
                 self._append(child.id, 0, "created", "script", {"parent": run.id}, _change(None, child))

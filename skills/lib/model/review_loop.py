@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.model.steps import StepDef
+from skills.lib.model.texts import AT_GATE
 from skills.lib.model.types import BOUND, AgentRole, Dispatch, Gate, Outcome
 
 TYPE_CHECKING = False
@@ -51,8 +52,7 @@ def review_loop(
     gate = StepDef(
         f"{checkpoint}-gate",
         f"Gate: {label}",
-        gate_actions
-        or ["Run the command below. The verdict is read from what the reviewers recorded; there is nothing to report."],
+        gate_actions or [AT_GATE],
         {Outcome.OK: passed, Outcome.FAIL: work},
         Gate(checkpoint, bound, (stale or review.id) if base.covers else None),
         needs=gate_needs,

@@ -70,7 +70,9 @@ _LAST: dict[str, tuple[type, ...]] = {
     "judged": _TEXT,
     "reason": _TEXT,
     "outcome": _OPTIONAL,
+    "left": _LIST,
 }
+_LEFT: dict[str, tuple[type, ...]] = {"step": _TEXT, "outcome": _TEXT, "limit": _NUMBER, "stale": (bool,)}
 _SPEC: dict[str, tuple[type, ...]] = {
     "agent": _TEXT,
     "step": _TEXT,
@@ -117,7 +119,8 @@ class Run(Record):
     step recorded, ``errata`` the corrections to it; ``children`` the ids of the present step's children in order,
     ``born`` how many the run ever had; ``reviews`` each checkpoint's items and completed reviews, ``handed`` the digest
     of the files that each was given; ``question`` what a person is asked; ``spec`` what the parent gave a child;
-    ``not_done`` what was left undone; ``last`` the turn and digest of the last request.
+    ``not_done`` what was left undone; ``last`` the turn and digest of the last request, with the step that was left
+    last, and ``left``: all that it left, if these are several.
     """
 
     _: KW_ONLY
@@ -168,6 +171,7 @@ class Run(Record):
             and all(_is_review(review) for review in self.reviews.values())
             and (self.question is None or _has_kinds(self.question, _QUESTION))
             and _has_kinds(self.last, _LAST)
+            and all(_has_kinds(entry, _LEFT) and "step" in entry for entry in self.last.get("left", ()))
             and _has_kinds(self.spec, _SPEC)
             and (self.parent is None or bool(self.spec.get("script")) or {"step", "task", "number"} <= self.spec.keys())
         )

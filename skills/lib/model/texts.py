@@ -30,6 +30,9 @@ ANSWER_SHAPE = (
     '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
 )
 
+# What a gate says that has nothing of its own to say: no agent is needed to go on from it.
+AT_GATE = "Run the command below. The verdict is read from what the reviewers recorded; there is nothing to report."
+
 # Char of XML 1.0 (fifth edition, production 2): tab, line feed and carriage return are the only controls below U+0020.
 _CONTROLS = bytes(code for code in range(0x20) if code not in (0x09, 0x0A, 0x0D))
 _CONTROL_TEXT = _CONTROLS.decode("ascii")

@@ -10,6 +10,7 @@ from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import join
 from skills.lib.engine.decision import PROMPTED, Move
 from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, RefusedError, UsageError
+from skills.lib.field_checks import EMPTY
 from skills.lib.ledger import Ledger, is_shared
 from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
@@ -143,8 +144,9 @@ class Project:
         definition: dict[str, Any] | None = None,
         siblings: Sequence[str] | None = None,
         beside: Sequence[Run] | None = None,
+        onward: Sequence[Move] = (),
     ) -> Run:
-        """Commit a move. A run that it ends takes the unfinished runs of its own sub-agents with it."""
+        """Commit a move, and those that follow it. A run that it ends takes the unfinished runs of its sub-agents."""
         if move.end:
             ends = dict(move.end)
             for child in self.ledger.runs(list(ends)):
@@ -156,7 +158,7 @@ class Project:
         if self.before_commit is not None:
             move = noting(move, self.before_commit(run, move))
         actor = PROMPTED if "prompt" in move.detail else self.actor
-        moved = self.ledger.commit(run, move, actor, definition, beside, siblings)
+        moved = self.ledger.commit(run, move, actor, definition, beside, siblings, onward)
         if moved.status == "waiting" or (run is not None and run.status == "waiting"):
             from skills.lib import user_prompts  # few runs wait for an answer
 
@@ -272,8 +274,10 @@ class Project:
 class Evidence:
     """The engine's access to files, commands and children of one run: its ``Proof``."""
 
-    def __init__(self, project: Project, run: Run) -> None:
+    def __init__(self, project: Project, run: Run, kept: Mapping[str, dict[str, str]] = EMPTY) -> None:
+        """``kept`` has files by digest that the ledger is about to get."""
         self._runs, self._run, self._project = project, run, project.command_line.project
+        self._kept = kept
         self._contents: dict[str, dict[str, str]] = {}
         self._looks: dict[tuple[str, ...], dict[str, Any]] = {}
 
@@ -313,7 +317,7 @@ class Evidence:
         return contents.digest(files)
 
     def known(self, digest: str) -> dict[str, str] | None:
-        return self._runs.ledger.contents(digest)
+        return self._kept.get(digest) or self._runs.ledger.contents(digest)
 
     def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
         from skills.lib.ledger import contents  # it brings re and git

@@ -8,6 +8,7 @@ from skills.lib.engine.decision import Move, Refused
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, keyed_id
 from skills.lib.model.run import Request, Run
+from skills.lib.model.types import Dispatch, Gate
 from skills.lib.runtime import cli
 from skills.lib.runtime.project import Evidence, Project, Response
 
@@ -115,7 +116,8 @@ class Runner(Project):
 
                     move, changed = run_policy.noted(self, workflow, move)
                     notices += changed
-                after = run if move is None else self.commit(run, move, definition, working)
+                onward = self._walked(workflow, move) if move is not None and move.kind == "moved" else ()
+                after = run if move is None else self.commit(run, move, definition, working, onward=onward)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)
             except Stale:
@@ -213,6 +215,16 @@ class Runner(Project):
 
             verification.verify_tree(self.ledger, run.id)
         return move
+
+    def _walked(self, workflow: Workflow, move: Move) -> Sequence[Move]:
+        """The moves that follow a move without a command of their own."""
+        if not isinstance(workflow.step(move.run.step or "").handler, (Gate, Dispatch)):
+            return ()
+        from skills.lib.engine import walking  # most moves lead to a step with something to do
+        from skills.lib.ledger import verification
+
+        proof = Evidence(self, move.run, move.contents)
+        return walking.onward(workflow, move, proof, lambda: verification.verify_tree(self.ledger, move.run.id))
 
     def _with_definition(self, workflow: Workflow, run: Run) -> Run:
         """Give the run the present definition. Raises Refused if a change of it matters to the run."""

@@ -109,6 +109,8 @@ class Agent(Follower):
         for at in range(begin, end):
             leg = walk.legs[at]
             assert block.exit_code == 0, block.text + block.errors
+            if len(self.taken(block.run)) > at:
+                continue  # the command before walked through this step
             assert block.step == leg.step, f"at {block.step or block.kind}, and {leg} is next"
             block = self._take(block, leg, walk.legs[at + 1 :])
         return block
@@ -177,7 +179,7 @@ class Agent(Follower):
         question = block.root.find("QUESTION")
         assert question is not None, block.text
         if question.get("by") != "agent":
-            return self.answer(block, leg.how)
+            return self.answer(block, leg.how, "looked at, and so decided" if leg.how in ASKED else "")
         return self.follow(block, answer=leg.how)
 
     def _dispatch(self, block: PrintedBlock, leg: Leg, onward: Sequence[Leg]) -> PrintedBlock:

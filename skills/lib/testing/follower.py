@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from skills.lib import compact_json, paths
 from skills.lib.blocks import xml
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import here
 from skills.lib.engine.children import task_workflow
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import Ledger
@@ -112,7 +112,7 @@ class AsPerson:
         _, script, *arguments = argv(command)
         workflow = self.workflow(script)
         request = cli.parse(workflow, arguments)
-        with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), PERSON)) as runner:
+        with closing(Runner(here(script, self.project), PERSON)) as runner:
             if request.run is None:
                 parameters = cli.resolve(workflow, request).params
                 response = script_call.quietly(lambda: runner.start(workflow, parameters, request.new))
