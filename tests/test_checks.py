@@ -179,6 +179,13 @@ def test_the_text_of_a_file_has_its_lines_and_no_mark(tmp_path: Path) -> None:
     assert checks.text(str(path), "replace") == "\ufffd"
 
 
+ITEM = {
+    **dict.fromkeys(("title", "change", "gain", "risk", "proof"), "x"),
+    "id": "W1",
+    "size": "small",
+    "clusters": ["C1"],
+    "places": ["small.md:1"],
+}
 # The call of each check script that reads a file which an agent names; {} is the file.
 READING = {
     "codebase-analysis/scripts/make_report.py": [
@@ -186,10 +193,16 @@ READING = {
         *("[]", "[]", "[]", "[]", "x", "low"),
     ],
     "doc-sync/scripts/check_docs.py": ["list", "repo", "."],
-    "incoherence/scripts/check_incoherence.py": ["report", "{}", "[]", "[]", "[]"],
+    "incoherence/scripts/incoherence_report.py": ["x", "{}", "x", *["[]"] * 11, "x"],
     "planner/scripts/planner_check.py": ["{}", "[]", "[]"],
-    "refactor/scripts/check_refactor.py": ["items", "{}", "[]", "a", "[]", "[]"],
-    "solution-design/scripts/check_design.py": ["document", "{}", "[]", "[]"],
+    "refactor/scripts/make_items.py": [
+        *(json.dumps([ITEM]), "[]", "[]", "{}", "[]", "[]", "{file}", "x", "[]"),
+        *('["C1 | F1 | x | x"]', '["C1 | refactor | x"]'),
+    ],
+    "solution-design/scripts/make_design.py": [
+        *("{}", "x", '["x | x"]', "x", "x", "[]", "x", "[]", "[]", '["K1 x | x | x | x"]', "[]"),
+        *("K1", "x", "x", "[]", "[]", "[]", "[]"),
+    ],
 }
 
 
@@ -198,7 +211,7 @@ def test_a_check_script_reads_no_file_without_end(script: str, tmp_path: Path) -
     with open(tmp_path / "large.md", "wb") as file:
         file.truncate(3_000_000_000)
     (tmp_path / "small.md").write_text("1\n2\n3\n")
-    words = [word.format("large.md") for word in READING[script]]
+    words = ["large.md" if word == "{}" else word for word in READING[script]]
     command = [sys.executable, str(Path(checks.__file__).parents[1] / script), *words]
     bounded = ["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *command]  # in kB
     done = subprocess.run(bounded, cwd=tmp_path, capture_output=True, text=True, timeout=30)

@@ -81,27 +81,27 @@ REVIEWED: dict[str, Any] = {
 }
 EXPLORED = {
     "context.files": ["code.py"],
-    "principle.signs": ["S1: x | x | x", "S2: x | x | x"],
-    "search.searched": ["S1 | x | 0", "S2 | x | 0"],
+    "search.signs": ["x | x | 0 | x", "y | y | 0 | y"],
+    "search.candidates": [],
+}
+ITEM = {
+    **dict.fromkeys(("title", "change", "gain", "risk", "proof"), "x"),
+    "id": "W1",
+    "size": "small",
+    "clusters": ["C1"],
+    "places": ["README.md:1"],
 }
 ITEMISED = {
     **EXPLORED,
-    "search.candidates": ["README.md:1 | x"],
+    "search.candidates": ["README.md:1"],
     "judge.findings": ["README.md:1 | MUST | x | x"],
     "triage.triaged": ["F1 | keep | MUST | it is so"],
     "cluster.clusters": ["C1 | F1 | x | x"],
     "weigh.weighed": ["C1 | refactor | as in README.md:1"],
-    "synthesize.items_file": "items.json",
-    "synthesize.work_items": ["W1"],
-}
-ITEM = {
-    **dict.fromkeys(("title", "cause", "intent", "change", "gain", "risk", "proof"), "x"),
-    **{key: [] for key in ("requires", "obsoletes", "conflicts")},
-    "id": "W1",
-    "size": "small",
-    "clusters": ["C1"],
-    "findings": ["F1"],
-    "places": ["README.md:1"],
+    "synthesize.items": [ITEM],
+    "synthesize.strike": [],
+    "synthesize.left": [],
+    "synthesize.path": "items.json",
 }
 QUICK = {
     "characterize.tests": ["T1 | x", "T2 | x"],
@@ -130,18 +130,15 @@ THOUGHT = {
 }
 DESIGNED = {
     "reflect.criteria": ["R1 | x | x", "R2 | x | x"],
-    "look.guide": "x",
-    "propose.meets": ["R1 | yes | x", "R2 | yes | x"],
+    "propose.corrected": [],
     "aggregate.ideas": ["I1 | x | x", "I2 | x | x"],
     "synthesize.candidates": ["K1 x | x | x | x", "K2 x | x | x | x"],
     "challenge.attacks": ["K1 | x | holds", "K2 | x | holds"],
     "challenge.met": ["K1 | R1 yes: x; R2 yes: x", "K2 | R1 yes: x; R2 yes: x"],
     "select.rejected": ["K2 | x | x"],
-    "output.design": "design.md",
+    "output.steps": ["x | x"],
+    "output.path": "design.md",
 }
-PERSPECTIVES = "structural domain stateless first-principles"
-DESIGN_SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
-DESIGN = "".join(f"## {name}\n{PERSPECTIVES}\n" for name in DESIGN_SECTIONS)
 BOTH = 'README.md:3 "two things" | code.py:1 "KEPT = 2"'
 SURVEYED = {
     "survey.sources": ["code.py | x | x"],
@@ -154,9 +151,8 @@ DIFFERING = {
     **SURVEYED,
     "sweep.compared": ["README.md:3 | two things | differs | code.py:1"],
     "findings.findings": [f"{BOTH} | x"],
-    "candidates.candidates": [f"I1 | {BOTH} | x | A1"],
+    "candidates.joined": ["I1 | A1"],
 }
-EMPTY_REPORT = "## Summary\nx\n## Issues\nx\n## Coverage\nx\n## Open\nx\n"
 SETTLED = {"triage.files": ["README.md"], "triage.folder": "new", "triage.fits": "yes"}
 CASES = {"assess.cases": ["a | x | x", "b | x | x"]}
 HELD = ['README.md | "One" | x'] * 2
@@ -335,25 +331,24 @@ ATTEMPTS: dict[str, Lazy] = {
         "leon-writing-style/scripts/leon_writing_style.py", End("done", "check"), WRITTEN, {"text.md": "Done.\n"}
     ),
     "refactor: its only explorer lost": Lazy(
-        "refactor/scripts/refactor.py", End("failed", "explore"), params={"scope": "x", **ONE}, loses=True
+        "refactor/scripts/refactor.py", End("failed", "explore"), EXPLORED, params={"scope": "x", **ONE}, loses=True
     ),
     "refactor: all ten explorers lost": Lazy(
-        "refactor/scripts/refactor.py", End("failed", "explore"), params={"scope": "x"}, loses=True
+        "refactor/scripts/refactor.py", End("failed", "explore"), EXPLORED, params={"scope": "x"}, loses=True
     ),
     "refactor: x in every field": Lazy(
-        "refactor/scripts/refactor.py", End("refused", "explore", "no such file"), params={"scope": "x", **ONE}
+        "refactor/scripts/refactor.py", End("refused", "context", "no such file"), params={"scope": "x", **ONE}
     ),
     "refactor: a sign that nobody searched for": Lazy(
         "refactor/scripts/refactor.py",
-        End("refused", "explore", "write S1 | the search as it was run | how many hits"),
-        {**EXPLORED, "search.searched": ["S1 | x | some", "S2 | x | some"]},
+        End("refused", "explore", "write sign | the search as it was run | how many hits"),
+        {**EXPLORED, "search.signs": ["x | x | some | x", "y | y | some | y"]},
         params={"scope": "x", **ONE},
     ),
     "refactor: one check of taste for all work items": Lazy(
         "refactor/scripts/refactor.py",
-        End("refused", "work-items-review", "no answer to cause-1, keeps-1, intent-1, doable-1, worth-1, sound-1"),
-        {**ITEMISED, "task.answers": [{"id": "smallest", "status": "FAIL", "place": "README.md:1", "finding": "x"}]},
-        {"items.json": json.dumps({"pick": "seed 7: Module boundaries", "items": [ITEM]})},
+        End("refused", "work-items-review", "no answer to keeps-1, intent-1, good-1, sound-1"),
+        {**ITEMISED, "task.answers": [{"id": "order", "status": "FAIL", "place": "README.md:1", "finding": "x"}]},
         params={"scope": "x", **ONE},
     ),
     "refactor: nothing found": Lazy(
@@ -396,7 +391,6 @@ ATTEMPTS: dict[str, Lazy] = {
         "solution-design/scripts/solution_design.py",
         End("done", "output"),
         DESIGNED,
-        {"design.md": DESIGN},
         params={"problem": "what is it?"},
     ),
     "incoherence: x in every field": Lazy(
@@ -416,8 +410,7 @@ ATTEMPTS: dict[str, Lazy] = {
     "incoherence: nothing found": Lazy(
         "incoherence/scripts/incoherence.py",
         End("done", "report"),
-        {**SURVEYED, "report.report": "report.md"},
-        {"report.md": EMPTY_REPORT},
+        {**SURVEYED, "report.path": "report.md"},
     ),
     "prompt-engineer: x in every field": Lazy(
         "prompt-engineer/scripts/single_prompt.py", End("refused", "triage", "0 prompts; this scope takes 1 to 1")

@@ -202,8 +202,9 @@ class Walk:
         step = f"{block.root.get('skill')}.{block.step}"
         if spec.name in forms.OLDER.get(step, {}):
             older, formed = forms.OLDER[step][spec.name]
-            if older in said:
-                return self._new(spec, block.run, formed(said[older]))
+            names = (older,) if isinstance(older, str) else older
+            if all(name in said for name in names):
+                return self._new(spec, block.run, formed(*[said[name] for name in names]))
         if spec.name == "edits" and "answer" in said:
             before = self._reported.setdefault((block.run, "answer"), [])
             rows = forms.sentence_edits(before[-1], said["answer"])
@@ -219,6 +220,8 @@ class Walk:
 
     def _new(self, spec: Spec, run: str, value: Any) -> Any:
         """The value; of an optional field only what the run did not report under that name before."""
+        if value is None:
+            return None
         before = self._reported.setdefault((run, spec.name), [])
         entries = value if isinstance(value, list) else [value]
         new = [entry for entry in entries if entry not in before]

@@ -25,15 +25,15 @@ BUDGETS = {
     "decision-critic": 33_000,
     "deepthink": 124_000,
     "doc-sync": 47_500,
-    "incoherence": 184_000,
+    "incoherence": 135_000,
     "leon-writing-style": 49_500,
     "planner": 320_000,
     "planner-quick": 119_000,
     "problem-analysis": 32_000,
     "prompt-engineer": 45_000,
-    "refactor": 94_000,
+    "refactor": 73_500,
     "safe-shell-search": 13_000,
-    "solution-design": 94_000,
+    "solution-design": 69_000,
     "task-spec-check": 10_500,
 }
 # A quick look leaves out those that take long.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
@@ -164,13 +165,74 @@ def rows_of(*ids: str, how: str = "") -> Callable[[list[str]], list[str]]:
     return taken
 
 
+def sentence(at: int) -> Callable[[str], str]:
+    """Takes one sentence of a text."""
+    return lambda text: re.split(r"(?<=[.!?]) ", text.strip())[at]
+
+
 def paragraph(number: int) -> Callable[[str], str]:
     """Takes the paragraph of that number, from 1."""
     return lambda text: text.strip().split("\n\n")[number - 1]
 
 
+def searched_signs(signs: list[str], searched: list[str]) -> list[str]:
+    """One row for each sign: what it is, the search as it was run, the hits, and what would excuse it."""
+    rows = dict(row.split(" | ", 1) for row in searched)
+    parts = [(name, *rest.split(" | ")) for name, _, rest in (sign.partition(": ") for sign in signs)]
+    return [f"{sign} | {rows[name]} | {excuse}" for name, sign, _, excuse in parts]
+
+
+def without_derived(writes: dict[str, str]) -> list[dict[str, Any]]:
+    """The work items of a file, without what a script adds to each, and without empty lists."""
+    items = json.loads(next(iter(writes.values())))["items"]
+    return [{key: part for key, part in item.items() if part and key not in DERIVED} for item in items]
+
+
+def section(heading: str) -> Callable[[dict[str, str]], str]:
+    """Takes one section of the file that was written."""
+    return lambda writes: next(iter(writes.values())).partition(f"## {heading}\n")[2].partition("\n## ")[0].strip()
+
+
+def numbered(heading: str) -> Callable[[dict[str, str]], list[str]]:
+    """Takes the numbered lines of one section of the file that was written; the check is the last part of each."""
+
+    def rows(writes: dict[str, str]) -> list[str]:
+        lines = [line.partition(". ")[2] for line in section(heading)(writes).splitlines()]
+        return [" | ".join(line.split(" Check: ")) if " Check: " in line else f"{line} | read it" for line in lines]
+
+    return rows
+
+
+def last_sentence(heading: str) -> Callable[[dict[str, str]], str]:
+    """Takes the last sentence of one section of the file that was written."""
+    return lambda writes: sentence(-1)(" ".join(section(heading)(writes).split()))
+
+
+def unless_none(text: str) -> str | None:
+    """A text that may be left out if there is nothing to say."""
+    return None if re.match(r"none\b", text.strip(), re.IGNORECASE) else text
+
+
+def nothing(_: object) -> list[str]:
+    """What a script makes need not be given."""
+    return []
+
+
+def joined_findings(rows: list[str]) -> list[str]:
+    """Candidates as the findings that they are made of, the first of which has the places and the text."""
+    parts = [row.split(" | ") for row in rows]
+    besides = [one[3].partition(";")[2] or one[3].partition(", and ")[2] for one in parts]
+    return [
+        " | ".join([one[0], one[-1], *([more.strip()] if more else [])])
+        for one, more in zip(parts, besides, strict=True)
+    ]
+
+
+# What is added to each work item from its clusters.
+DERIVED = ("findings", "cause", "intent")
+
 # By "workflow.step", fields that ask in another form for what the texts say under an older name.
-OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
+OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = {
     "problem-analysis.hypothesize": {"hypotheses": ("hypotheses", until("Refuted by:"))},
     "problem-analysis.formulate": {"root_cause": ("root_cause", second_sentence_of_link_1)},
     "problem-analysis.report": {"next_step": ("report", after("Next: "))},
@@ -195,6 +257,22 @@ OLDER: dict[str, dict[str, tuple[str, Callable[[Any], Any]]]] = {
     },
     "doc-sync.migrate": {"undone": ("settled", rows_of(how="left")), "homes": ("settled", rows_of("D6"))},
     "doc-sync.report": {"note": ("report", paragraph(2))},
+    "refactor-explore.search": {
+        "signs": (("former_signs", "searched"), searched_signs),
+        "candidates": ("candidates", until(" | ")),
+    },
+    "refactor-explore.judge": {"unsearched": ("summary", sentence(-1))},
+    "refactor.synthesize": {"items": ("writes", without_derived), "path": ("items_file", str)},
+    "incoherence-explore.findings": {"unread": ("unread", unless_none)},
+    "incoherence.candidates": {"joined": ("candidates", joined_findings)},
+    "incoherence-deep-dive.judge": {"history": ("history", unless_none), "recommended": ("recommended", unless_none)},
+    "incoherence-reconcile.apply": {"note": ("note", unless_none)},
+    "incoherence.batch": {"entries": ("entries", nothing)},
+    "solution-design.output": {
+        "design": ("writes", section("Design")),
+        "steps": ("writes", numbered("Steps")),
+        "unheard": ("writes", last_sentence("Perspectives")),
+    },
     "codebase-analysis.synthesize": {
         "across": ("writes", section_as_row("context", "Context")),
     },

@@ -9,4 +9,4 @@ JOINED = {
     "planner-plan-docs": {"comments": "read"},
 }
 # Checks that were joined: each with one of the former, whose judgement speaks for it.
-JOINED_CHECKS = {"written": "timeless"}
+JOINED_CHECKS = {"written": "timeless", "good": "cause"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # By "workflow.step", each field with its former step, or "step.name" if it had another name; several are said as one.
+# The step of another table stands as "table/step".
 FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
     "planner-explore.trace": {"patterns": "precedents"},
     "planner-explore.limits": {"summary": "report"},
@@ -15,8 +16,16 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
     },
     "planner-reconciliation.judge": {"ran": "try"},
     "codebase-analysis-explore.explore": {"result": "task"},
+    "refactor.context": {
+        "domain": "refactor-explore@Duplication/context",
+        "files": "refactor-explore@Duplication/context",
+    },
+    "incoherence-deep-dive.judge": {"evidence": "trace", "history": "trace"},
+    "incoherence-reconcile.apply": {"status": "account", "changes": "account", "note": "account"},
+    "refactor-explore.search": {"former_signs": "principle.signs"},
+    "refactor-explore.judge": {"summary": "report"},
 }
 # Workflows that speak by the texts of one with another name.
 FORMER_WORKFLOW = {"codebase-analysis-explore": "codebase-analysis.survey"}
 # Steps whose files a script writes now, from what the agent reports.
-MADE = {"codebase-analysis.synthesize"}
+MADE = {"codebase-analysis.synthesize", "refactor.synthesize", "solution-design.output", "incoherence.report"}

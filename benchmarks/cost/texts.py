@@ -91,8 +91,10 @@ class Texts:
         said: dict[str, Any] = {}
         for name, steps in FORMER.get(f"{workflow}.{step}", {}).items():
             for former in [steps] if isinstance(steps, str) else steps:
-                old_step, _, old_name = former.partition(".")
-                given = self._own(workflow, target, old_step, visit)
+                table, _, path = former.rpartition("/")
+                old_step, _, old_name = path.partition(".")
+                speaks_for, _, of = table.partition("@")
+                given = self._own(speaks_for or workflow, of if table else target, old_step, visit)
                 if (old_name or name) in given:
                     said[name] = _both(said.get(name), given[old_name or name])
         return said

@@ -160,6 +160,28 @@ def quotation_faults(text: str, root: str = ".") -> list[str]:
     return found
 
 
+def write_new(text: str, free: str, ending: str, path: str = "", own: str = "") -> str:
+    """Write a text to a file of the project, and return its path.
+
+    ``own`` is written anew; else ``path``, or without one ``free`` with a number if need be, has to be new or to say
+    the same already. Raises OSError, and ValueError for a path that is taken or leads out of the project.
+    """
+    for place in [own or path] if own or path else [f"{free}{at}{ending}" for at in ("", *range(2, 100))]:
+        full = _resolved(place, ".")
+        if not full:
+            raise ValueError(f"{place[:200]} is outside the project; paths are relative to its root")
+        if own or not os.path.lexists(full):
+            files.write(full, text.encode("utf-8", "replace"))
+        if os.path.isfile(full) and content(full) == text.encode("utf-8", "replace"):
+            return place
+    raise ValueError(f"{(path or free)[:200]} is there already; name another place, or none")
+
+
+def slug(text: str, most: int = 8) -> str:
+    """The first words of a text as a file's name; empty if it has none in Latin letters."""
+    return "-".join(re.findall(r"[a-z0-9]+", text.lower())[:most])
+
+
 def run(script: str, checks: Mapping[str, tuple[Check, str]], arguments: list[str]) -> int:
     """Print the faults that the named check finds in its values; 0 if there are none, 2 for a call of another form.
 

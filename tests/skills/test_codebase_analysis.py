@@ -404,7 +404,7 @@ def test_a_place_may_be_written_the_usual_ways(agent: Follower, deepening: Block
             {"answer": "It is queued at `src/orders.py:1`,\n```\n`src/queue.py:1`\n```", "across": []},
             "1 places are named",
         ),
-        ({"answer": DONE["answer"] + " word" * 700}, "words, at most 700: cut what the goal does not need"),
+        ({"answer": f"{DONE['answer']}{' word' * 700}"}, "words, at most 700: cut what the goal does not need"),
         ({"answer": f"## Structure\n{DONE['answer']}"}, "answer has a heading"),
         (
             {"across": ["taste | it is nice at `src/orders.py:1`"]},

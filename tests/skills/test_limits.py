@@ -97,57 +97,32 @@ HELD: dict[Stated, Held] = {
         ("areas", "repo", ".", [". | do they hold? | 1.md"], []),
         "one area for 10 documents, and it is right for up to 8",
     ),
-    Stated("incoherence/incoherence_deep_dive, trace", "two to ten entries"): Bound(
-        "incoherence-deep-dive", "trace.evidence", 2, 10
-    ),
     Stated("incoherence/incoherence_deep_dive, judge", "two to four"): Refused(
         "incoherence/scripts/check_incoherence.py",
-        ("judgement", "drift", ["a | x | y | z"], "a: because"),
-        "the options are a; give two to four",
+        ("judgement", "gap", ["a | x | README.md | none"], "a: because"),
+        "give two to four",
     ),
     Stated("incoherence-deep-dive, judge.check", "two to four lettered"): Bound(
         "incoherence-deep-dive", "judge.options", None, 4
     ),
-    Stated("incoherence/incoherence_explore, sweep", "up to forty entries"): Bound(
-        "incoherence-explore", "sweep.compared", 1, 40
-    ),
-    Stated("incoherence/incoherence_explore, coverage", "up to eight"): Bound(
-        "incoherence-explore", "coverage.gaps", None, 8
-    ),
-    Stated("incoherence/incoherence_explore, findings", "at most ten"): Bound(
-        "incoherence-explore", "findings.findings", None, 10
-    ),
     Stated("incoherence/incoherence, survey", "up to twenty places"): Bound("incoherence", "survey.sources", 1, 20),
-    Stated("incoherence/incoherence, dimensions", "one to six"): Bound("incoherence", "dimensions.dimensions", 1, 6),
-    Stated("incoherence/incoherence, dimensions", "two or three are"): ADVICE,
-    Stated("incoherence/incoherence, candidates", "more than twelve remain"): Bound(
-        "incoherence", "candidates.candidates", None, 12
+    Stated("incoherence/incoherence, dimensions", "two or three dimensions"): ADVICE,
+    Stated("incoherence/incoherence, candidates", "more than twelve keep"): Bound(
+        "incoherence", "candidates.joined", None, 12
     ),
-    Stated("incoherence/incoherence, batch", "at most four at"): Bound("incoherence", "batch.entries", 1, 4),
-    Stated("incoherence/incoherence, batch (again)", "at most four at"): Bound("incoherence", "batch.entries", 1, 4),
-    Stated("incoherence/incoherence, entries", "two to four options"): Refused(
-        "incoherence/scripts/check_incoherence.py",
-        ("batch", ["I1"], [], ["I1: it differs\na) this\nRecommended: a"]),
-        "its options are a; give two to four lines",
-    ),
+    Stated("incoherence/incoherence, batch", "at most four at"): Bound("incoherence", "batch.entries", None, 4),
     Stated("incoherence/incoherence, entries", "at most 650 characters"): Refused(
         "incoherence/scripts/check_incoherence.py",
-        ("batch", ["I1"], [], ["I1: it differs\na) this\nb) " + WORDS[:650] + "\nRecommended: a"]),
-        "characters, at most 650",
-    ),
-    Stated("incoherence, batch.entries", "at most 650 characters"): Refused(
-        "incoherence/scripts/check_incoherence.py",
-        ("batch", ["I1"], [], ["I1: it differs\na) this\nb) " + WORDS[:650] + "\nRecommended: a"]),
-        "characters, at most 650",
+        (
+            *("batch", ["I1"], [], ["I1 | drift | SHOULD | x"], '[{"candidate": "I1 | x | A1"}]', []),
+            ["I1: it differs\na) this\nb) " + WORDS[:650] + "\nRecommended: a"],
+        ),
+        "at most 650",
     ),
     Stated("incoherence/incoherence, collect-answers", "12 to 10 seconds"): EXAMPLE,
     Stated("incoherence/incoherence, plan", "at most six"): Bound("incoherence", "plan.items", 1, 6),
-    Stated("incoherence/incoherence, plan", "one paragraph"): SUBJECT,
     Stated("incoherence/incoherence, collect", "six waves at most"): Rounds("incoherence", "collect", 6),
-    Stated("incoherence/incoherence, report", "at most 1,000 characters"): Bound(
-        "incoherence", "report.summary", 40, 1000
-    ),
-    Stated("incoherence/incoherence_reconcile, account", "at least one for"): Refused(
+    Stated("incoherence/incoherence_reconcile, apply", "at least one for"): Refused(
         "incoherence/scripts/check_incoherence.py",
         ("changes", "W1 | I1 | 1.md, 2.md | say so | seen", "applied", ["1.md | unchanged: it says so"]),
         "2.md: named by the item, not by a change",
@@ -230,46 +205,25 @@ HELD: dict[Stated, Held] = {
     Stated("prompt-engineer/single_prompt, understand", "one to fifteen passages"): Bound(
         "prompt-engineer-single-prompt", "understand.parts", 1, 15
     ),
-    Stated("solution-design/perspective, look", "two to twelve"): Bound(
-        "solution-design-perspective", "look.seen", 2, 12
-    ),
-    Stated("solution-design/perspective, look", "one to five places"): Bound(
-        "solution-design-perspective", "look.levers", 1, 5
-    ),
-    Stated("solution-design/solution_design, context", "two to fourteen"): Bound(
-        "solution-design", "context.facts", 2, 14
-    ),
-    Stated("solution-design/solution_design, context", "one to five"): Bound(
-        "solution-design", "context.done_when", 1, 5
-    ),
     Stated("solution-design/solution_design, reflect", "up to seven sub"): NoRecord("there are seven perspectives"),
-    Stated("solution-design/solution_design, reflect", "two to six"): Bound(
-        "solution-design", "reflect.criteria", 2, 6
-    ),
-    Stated("solution-design/solution_design, aggregate", "two to ten"): Bound(
-        "solution-design", "aggregate.ideas", 2, 10
-    ),
     Stated("solution-design/solution_design, synthesize", "two to four"): Bound(
         "solution-design", "synthesize.candidates", 2, 4
     ),
     Stated("solution-design, synthesize ok", "two to four candidates"): Bound(
         "solution-design", "synthesize.candidates", 2, 4
     ),
-    Stated("solution-design/solution_design, challenge", "two to twelve"): Bound(
-        "solution-design", "challenge.attacks", 2, 12
-    ),
     Stated("solution-design/solution_design, challenge", "at least one for"): Refused(
         "solution-design/scripts/check_design.py",
-        ("attacks", ["K1 a | b | c | d", "K2 a | b | c | d"], [], ["K1 | x | holds"], ["K1 | x", "K2 | x"]),
+        ("attacks", ["K1 x | x | x | x", "K2 x | x | x | x"], ["R1 | x | x"], ["K1 | x | holds"], ["K1 | R1 yes"]),
         "attacks: K2 has none",
     ),
-    Stated("solution-design/solution_design, output", "at most 1,200 words"): Refused(
-        "solution-design/scripts/check_design.py",
-        ("document", "design.md", [], []),
-        "words, at most 1,200",
-    ),
-    Stated("solution-design/solution_design, output", "at most 1,000 characters"): Bound(
-        "solution-design", "output.summary", 40, 1000
+    Stated("solution-design/solution_design, output", "at most 700 words"): Refused(
+        "solution-design/scripts/make_design.py",
+        (
+            *("{path}", WORDS, ["x | x"], "x", "x", [], "x", [], [], ["K1 x | x | x | x"], []),
+            *("K1", "x", "x", [], [], [], []),
+        ),
+        "it has 2,003 words, at most 700",
     ),
 }
 

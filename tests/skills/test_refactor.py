@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCRIPT = "refactor/scripts/refactor.py"
 CHECK = SKILLS / "refactor/scripts/check_refactor.py"
+MAKE = SKILLS / "refactor/scripts/make_items.py"
 ERRORS, TWO_WAYS = "Error handling", "Two ways to do one thing"
 PICK = f"seed 1: {ERRORS}, {TWO_WAYS}"
 
@@ -60,17 +61,14 @@ GROUND: Values = {
     "domain": "Prices the orders of a web shop. Words: order, line, total. Nothing is generated.",
     "files": ["shop/ | all of the code"],
 }
-SIGNS: Values = {
-    "signs": [
-        "S1: one rule, two spellings | grep -rn quantize shop | tests that pin it",
-        "S2: a failure that ends in nothing | read each except | best effort that says so",
-    ],
-}
 SEARCHED: Values = {
-    "searched": ["S1 | grep -rn quantize shop | 2 hits", "S2 | read shop/load.py | 1 hit"],
-    "candidates": ["shop/cart.py:5 | rounds", "shop/load.py:6 | passes"],
+    "signs": [
+        "one rule, two spellings | grep -rn quantize shop | 2 hits | tests that pin it",
+        "a failure that ends in nothing | read each except in shop/load.py | 1 hit | best effort that says so",
+    ],
+    "candidates": ["shop/cart.py:5", "shop/load.py:6"],
 }
-SUMMARY = "Here and there: the code has no place of its own for what it decides."
+UNSEARCHED = "shop/old.py, since it is generated"
 TRIAGED: Values = {
     "triaged": [
         "F1 | keep | MUST | an order is gone and nobody sees it, load.py:7 passes",
@@ -91,23 +89,16 @@ WEIGHED: Values = {
     ],
 }
 ITEMS_FILE = ".lockstep/refactor/rounding.json"
-WRITTEN: Values = {"items_file": ITEMS_FILE, "work_items": ["W1"]}
 ITEM: dict[str, Any] = {
     "id": "W1",
     "title": "Give the rounding one home",
     "clusters": ["C2"],
-    "findings": ["F2"],
     "places": ["shop/cart.py:5", "shop/invoice.py:4-5"],
-    "cause": "no place owns the rounding",
-    "intent": "nothing asks for two roundings",
     "change": "move the rounding into shop/money.py round_total; cart and invoice call it",
     "gain": "the two totals of one order agree",
     "risk": "one of the two totals changes by a cent",
     "proof": "run the tests",
     "size": "small",
-    "requires": [],
-    "obsoletes": [],
-    "conflicts": [],
 }
 PIN: dict[str, Any] = {
     **ITEM,
@@ -116,9 +107,17 @@ PIN: dict[str, Any] = {
     "change": "tests/test_total.py states both totals of an order of 0.125",
     "proof": "the test fails when a rounding is changed",
 }
+
+
+def items(*given: Any, **more: Any) -> dict[str, Any]:
+    """The report of these work items."""
+    return {"items": json.dumps(given), **more}
+
+
+WRITTEN: dict[str, Any] = items(ITEM, path=ITEMS_FILE)
 # What a reviewer says of one item, and of all.
-EACH = {"cause": "shop/cart.py:5", "intent": "README.md:3", "doable": "shop/cart.py:5", "worth": "shop/invoice.py:5"}
-ALL = ("sound", "order", "smallest")
+EACH = {"intent": "README.md:3", "good": "shop/cart.py:5"}
+ALL = ("sound", "order")
 FAULT = "there is no test of a total at all: say which test notices"
 
 
@@ -141,7 +140,12 @@ def agent(project: Path) -> Follower:
 @pytest.fixture
 def exploring(agent: Follower) -> Block:
     """The block that dispatches one explorer for each of two categories."""
-    return agent.begin("--scope", "shop", "--n", "2", "--seed", "1")
+    return explorers(agent, "--scope", "shop", "--n", "2", "--seed", "1")
+
+
+def explorers(agent: Follower, *arguments: str) -> Block:
+    """Open a run, and say what the code is for; the block that dispatches explorers."""
+    return agent.follow(agent.begin(*arguments), GROUND)
 
 
 @pytest.fixture
@@ -154,23 +158,18 @@ def triage(agent: Follower, exploring: Block) -> Block:
 
 def picked(block: Block) -> list[str]:
     """The categories that a block dispatches explorers for, in their order."""
-    return [child.get("target", "") for child in block.root.iterfind("DISPATCH/child")]
+    return [child.get("target", "").partition(":")[0] for child in block.root.iterfind("DISPATCH/child")]
 
 
 def judged(findings: list[str]) -> Values:
     """The findings, and every other candidate dismissed."""
-    places = [row.partition(" |")[0] for row in SEARCHED["candidates"]]
-    rest = [f"{place} | below the threshold" for place in places if place not in " ".join(findings)]
+    rest = [f"{place} | below the threshold" for place in SEARCHED["candidates"] if place not in " ".join(findings)]
     return {"findings": findings, "dismissed": rest}
 
 
 def explore(agent: Follower, command: str, findings: list[str]) -> Block:
-    """Walk the five steps of one explorer."""
-    block = agent.run(command)
-    reports: list[Values] = [GROUND, SIGNS, SEARCHED, judged(findings), {"summary": SUMMARY}]
-    for values in reports:
-        block = agent.follow(block, values)
-    return block
+    """Walk the two steps of one explorer."""
+    return agent.follow(agent.follow(agent.run(command), SEARCHED), judged(findings))
 
 
 def answer(name: str, place: str | dict[str, str], status: str = "PASS", finding: str = "") -> dict[str, Any]:
@@ -195,12 +194,6 @@ def review(agent: Follower, block: Block, answers: list[dict[str, Any]]) -> Bloc
     return agent.run(gate.next)
 
 
-def write_items(project: Path, *items: dict[str, Any], pick: str = PICK) -> None:
-    file = project / ITEMS_FILE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"pick": pick, "items": list(items)}), encoding="utf-8")
-
-
 def to_items(agent: Follower, triage: Block) -> Block:
     """From the triage to the step that writes the work items."""
     block = triage
@@ -223,7 +216,6 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
     weigh = agent.follow(cluster, CLUSTERS)
     synthesize = agent.follow(weigh, WEIGHED)
     assert [block.at for block in (cluster, weigh, synthesize)] == ["cluster", "weigh", "synthesize"]
-    write_items(project, ITEM)
     failed = review(agent, agent.follow(synthesize, WRITTEN), first_answers("FAIL"))
     assert (failed.at, failed.root.get("iteration")) == ("synthesize", "2")
     assert failed.context["work-items.findings"] == (
@@ -231,15 +223,28 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
         f"{FAULT} [shop/cart.py:5]"
     )
     assert failed.context["synthesize.items_file"] == ITEMS_FILE
-    write_items(project, {**ITEM, "requires": ["W2"], "proof": "tests/test_total.py of W2"}, PIN)
-    silent = agent.follow(failed, {**WRITTEN, "work_items": ["W1", "W2"], "fixes": ["keeps-1 | changed | it is fixed"]})
+    changed = {**ITEM, "requires": ["W2"], "proof": "tests/test_total.py of W2"}
+    silent = agent.follow(failed, items(changed, PIN, fixes=["keeps-1 | changed | it is fixed"]))
     assert "nothing answers keeps-1" in silent.words("WHY")
-    answered = [f"keeps-1 | changed | {ITEMS_FILE}"]
-    again = agent.follow(failed, {**WRITTEN, "work_items": ["W1", "W2"], "fixes": answered})
+    again = agent.follow(failed, items(changed, PIN, fixes=[f"keeps-1 | changed | {ITEMS_FILE}"]))
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
     done = review(agent, again, second_answers())
     assert (done.at, done.root.get("status")) == ("done", "done")
     assert {path: (project / path).read_text(encoding="utf-8") for path in FILES} == FILES
+    assert json.loads((project / ITEMS_FILE).read_text(encoding="utf-8")) == {
+        "pick": PICK,
+        "items": [whole(changed), whole(PIN)],
+    }
+
+
+def whole(item: dict[str, Any]) -> dict[str, Any]:
+    """The item as the file has it."""
+    added = {
+        "findings": ["F2"],
+        "cause": "no place owns the rounding",
+        "intent": "no test and no comment asks for two roundings, shop/cart.py:5",
+    }
+    return {**{key: [] for key in ("requires", "obsoletes", "conflicts")}, **item, **added}
 
 
 def second_answers() -> list[dict[str, Any]]:
@@ -252,22 +257,18 @@ def second_answers() -> list[dict[str, Any]]:
 
 def to_review(agent: Follower, triage: Block, project: Path) -> Block:
     """The review of two work items."""
-    write_items(project, {**ITEM, "requires": ["W2"]}, PIN)
-    return agent.follow(to_items(agent, triage), {**WRITTEN, "work_items": ["W1", "W2"]})
+    return agent.follow(to_items(agent, triage), items({**ITEM, "requires": ["W2"]}, PIN, path=ITEMS_FILE))
 
 
 @pytest.mark.req("S-02")
 def test_each_work_item_is_checked_for_each_kind(agent: Follower, triage: Block, project: Path) -> None:
     task = agent.run(commands(to_review(agent, triage, project))[0])
     kinds = [line.partition(":")[0] for line in task.context["checks"].splitlines()]
-    assert kinds == [
-        *("- cause (SHOULD)", "- keeps (MUST)", "- intent (MUST)", "- doable (SHOULD)", "- worth (SHOULD)"),
-        *("- sound (MUST)", "- order (SHOULD)", "- smallest (COULD)"),
-    ]
-    assert task.context["checks"].count("Targets: W1, W2") == 5
-    one = agent.follow(task, {"answers": json.dumps([answer("smallest", f"{ITEMS_FILE}:1", "FAIL", "x")])})
+    assert kinds == ["- keeps (MUST)", "- intent (MUST)", "- good (SHOULD)", "- sound (MUST)", "- order (SHOULD)"]
+    assert task.context["checks"].count("Targets: W1, W2") == 3
+    one = agent.follow(task, {"answers": json.dumps([answer("order", f"{ITEMS_FILE}:1", "FAIL", "x")])})
     assert one.exit_code == 3
-    assert "no answer to cause-1, cause-2, keeps-1, keeps-2, intent-1" in one.words("WHY")
+    assert "no answer to keeps-1, keeps-2, intent-1, intent-2, good-1" in one.words("WHY")
     assert agent.follow(task, {"answers": json.dumps(both())}).at == "done"
 
 
@@ -281,17 +282,21 @@ def both() -> list[dict[str, Any]]:
 def test_a_work_item_that_changes_under_review_is_reviewed_again(agent: Follower, triage: Block, project: Path) -> None:
     reviewing = to_review(agent, triage, project)
     (command,) = commands(reviewing)
-    write_items(project, {**ITEM, "requires": ["W2"], "change": "something else"}, PIN)
+    text = (project / ITEMS_FILE).read_text(encoding="utf-8")
+    (project / ITEMS_FILE).write_text(text.replace(ITEM["change"], "something else"), encoding="utf-8")
     gate = agent.run(agent.follow(agent.run(command), {"answers": json.dumps(both())}).next)
     assert agent.run(gate.next).at == "work-items-review"
 
 
+OTHER = ("--scope", "shop", "--n", "1", "--seed", "1", "--new")
+
+
 @pytest.mark.req("W-18")
 def test_what_the_agent_sees(agent: Follower, exploring: Block, triage: Block, snapshot: SnapshotAssertion) -> None:
-    explorer = agent.run(agent.begin("--scope", "shop", "--n", "1", "--seed", "1", "--new").words("DISPATCH/child"))
     for name, block in {
         "explore": exploring,
-        "explorer's category": agent.follow(explorer, GROUND),
+        "explorer": agent.run(commands(exploring)[0]),
+        "explorer's judgement": agent.follow(agent.run(commands(explorers(agent, *OTHER))[0]), SEARCHED),
         "triage": triage,
     }.items():
         assert stable(block) == snapshot(name=name)
@@ -308,56 +313,54 @@ def test_what_the_agent_sees(agent: Follower, exploring: Block, triage: Block, s
     ],
 )
 def test_the_same_seed_picks_the_same_categories(agent: Follower, seed: str, categories: list[str]) -> None:
-    three = agent.begin("--scope", "shop", "--n", "3", "--seed", seed)
+    three = explorers(agent, "--scope", "shop", "--n", "3", "--seed", seed)
     assert picked(three) == categories
-    other_scope = agent.begin("--scope", "What is in the way of a second tax?", "--n", "2", "--seed", seed, "--new")
+    other_scope = explorers(
+        agent, "--scope", "What is in the way of a second tax?", "--n", "2", "--seed", seed, "--new"
+    )
     assert picked(other_scope) == categories[:2]
 
 
 def test_without_a_seed_it_follows_from_the_scope_and_is_shown(agent: Follower) -> None:
-    block = agent.begin("--scope", "shop", "--n", "1")
-    again = agent.begin("--scope", " shop ", "--n", "1", "--new")
-    other = agent.begin("--scope", "README.md", "--n", "1", "--new")
+    block = explorers(agent, "--scope", "shop", "--n", "1")
+    again = explorers(agent, "--scope", " shop ", "--n", "1", "--new")
+    other = explorers(agent, "--scope", "README.md", "--n", "1", "--new")
     assert picked(block) == picked(again) == ["Test drift"]
     assert picked(other) == ["Error handling"]
-    assert "seed" not in block.context
     (command,) = commands(block)
     triage = agent.run(explore(agent, command, []).next)
     assert triage.context["explore.pick"] == "seed 881250: Test drift"
-    given = agent.begin("--scope", "anything", "--n", "1", "--seed", "881250", "--new")
+    given = explorers(agent, "--scope", "anything", "--n", "1", "--seed", "881250", "--new")
     assert picked(given) == ["Test drift"]
 
 
 @pytest.mark.req("W-04")
 def test_ten_categories_are_searched_unless_another_number_is_given(agent: Follower) -> None:
-    assert len(picked(agent.begin("--scope", "."))) == 10
-    most = agent.begin("--scope", "x" * 300, "--n", "16", "--new")
-    assert len(set(picked(most))) == 16
+    assert len(picked(explorers(agent, "--scope", "."))) == 10
+    most = explorers(agent, "--scope", "x" * 300, "--n", "16", "--new")
+    assert [found.get("children") for found in most.root.iterfind("DISPATCH")] == ["16"]
     assert len(most.text) <= 10_000
     for number in ("0", "17", "many"):
         assert agent.begin("--scope", ".", "--n", number, "--new").exit_code in (2, 3)
 
 
 @pytest.mark.req("W-04")
-def test_an_explorer_knows_its_category_and_the_scope_alone(agent: Follower, exploring: Block) -> None:
+def test_an_explorer_knows_its_category_and_what_the_code_is_for_alone(agent: Follower, exploring: Block) -> None:
     first, second = (agent.run(command) for command in commands(exploring))
-    assert first.context == {"category": ERRORS, "scope": "shop"}
-    assert second.context == {"category": TWO_WAYS, "scope": "shop"}
-    principle = agent.follow(first, GROUND)
-    assert principle.context["context.definition"].startswith(f"## {ERRORS}\n")
-    assert "Threshold:" in principle.context["context.definition"]
-    assert TWO_WAYS not in principle.text
+    assert set(first.context) == {"category", "domain", "files"}
+    assert first.context["category"].startswith(f"{ERRORS}: ")
+    assert "Threshold:" in first.context["category"]
+    assert TWO_WAYS not in first.text
+    assert second.context["category"].startswith(f"{TWO_WAYS}: ")
+    assert (second.context["domain"], second.context["files"]) == (GROUND["domain"], f"- {GROUND['files'][0]}")
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "code-quality-baseline", "names", "Names\n"])
-def test_a_category_is_a_name_and_opens_no_file(agent: Follower, name: str) -> None:
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "code-quality-baseline"])
+def test_a_category_opens_no_file(agent: Follower, name: str) -> None:
     explorer = Follower("refactor/scripts/explore.py", agent.folder)
-    refused = explorer.begin("--category", name, "--scope", "shop")
-    assert refused.exit_code in (2, 3)
-    assert "root:" not in refused.text
-    valid = [choice.text for choice in refused.root.iterfind("VALID/choice")]
-    assert "Names" in " ".join(map(str, valid)) + refused.text
-    assert explorer.begin("--category", "Names", "--scope", "shop").at == "context"
+    begun = explorer.begin("--category", name, "--domain", "x", "--files", "[]")
+    assert begun.context["category"] == name
+    assert "root:" not in begun.text
 
 
 @pytest.mark.req("W-04")
@@ -377,7 +380,7 @@ def test_a_run_of_which_nothing_was_searched_ends_as_failed(agent: Follower, exp
         lost = block.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.{number}")
         block = agent.run(lost.replace("FILL_reason", "out of memory"))
     done = agent.run(block.next)
-    assert done.words("STATE") == "Refactor failed at explore, after 1 transition."
+    assert done.words("STATE") == "Refactor failed at explore, after 2 transitions."
 
 
 def test_findings_are_numbered_and_only_those_that_hold_go_on(agent: Follower, triage: Block) -> None:
@@ -492,59 +495,47 @@ def test_each_candidate_is_a_finding_or_dismissed(
 @pytest.mark.parametrize(
     "signs, wanted",
     [
-        (list(SIGNS["signs"]), []),
-        (["x", "y"], ["'x': write S1: sign | how to search", "'y': write S2: sign | how to search for it"]),
-        (["S1: x | look", "S2: x | look | "], ["'S1: x | look': write S1: sign", "'S2: x | look | ': write S2: sign"]),
+        (list(SEARCHED["signs"]), []),
+        (["x | grep quantize | none | tests", "y | read each | no hit | tests"], []),
+        (["x | grep quantize | 2 hits"], ["'x | grep quantize | 2 hits': write sign | the search as it was run | how"]),
+        (
+            ["x | looked | some | none"],
+            ["'x | looked | some | none': write sign | the search as it was run | how many"],
+        ),
+        (["x | look | 1 | "], ["'x | look | 1 | ': write sign | the search as it was run"]),
     ],
 )
-def test_a_sign_says_how_to_search_for_it(project: Path, signs: list[str], wanted: list[str]) -> None:
-    lines = check(project, "signs", signs)[1]
+def test_a_sign_was_searched_for_and_its_hits_are_counted(project: Path, signs: list[str], wanted: list[str]) -> None:
+    lines = check(project, "search", signs, list(SEARCHED["candidates"]))[1]
     assert [line[: len(start)] for line, start in zip(lines, wanted, strict=True)] == wanted
 
 
-@pytest.mark.parametrize(
-    "searched, wanted",
-    [
-        (list(SEARCHED["searched"]), []),
-        (["S1 | grep quantize | none", "S2 | read each | no hit"], []),
-        (["S1 | grep quantize | 2 hits"], ["sign S2 was not searched for"]),
-        ([*SEARCHED["searched"], "S9 | grep x | 1"], ["S9 is no sign of this run"]),
-        (
-            ["S1 | looked through the code | some", SEARCHED["searched"][1]],
-            ["'S1 | looked through the code | some': write"],
-        ),
-        (
-            ["x", "y"],
-            ["sign S1 was", "sign S2 was", "x is no sign", "y is no sign", "'x': write S1 |", "'y': write S1"],
-        ),
-    ],
-)
-def test_every_sign_was_searched_for_and_its_hits_are_counted(
-    project: Path, searched: list[str], wanted: list[str]
-) -> None:
-    lines = check(project, "search", list(SIGNS["signs"]), searched, list(SEARCHED["candidates"]))[1]
-    assert [line[: len(start)] for line, start in zip(lines, wanted, strict=True)] == wanted
+def test_what_an_explorer_did_not_search_is_told(agent: Follower) -> None:
+    block = explorers(agent, "--scope", "shop", "--n", "1", "--seed", "1")
+    judge = agent.follow(agent.run(commands(block)[0]), SEARCHED)
+    triage = agent.run(agent.follow(judge, {**judged([]), "unsearched": UNSEARCHED}).next)
+    assert triage.context["explore.unread"] == f"- {ERRORS}, in part: {UNSEARCHED}"
 
 
 def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Follower, exploring: Block) -> None:
-    block = agent.run(commands(exploring)[0])
-    for values in (GROUND, SIGNS, SEARCHED):
-        block = agent.follow(block, values)
+    block = agent.follow(agent.run(commands(exploring)[0]), SEARCHED)
     refused = agent.follow(block, {"findings": ["the error is lost"], "dismissed": []})
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert "it does not begin with path:line" in refused.words("WHY")
     assert "the candidate shop/cart.py:5 is in no finding and not dismissed" in refused.words("WHY")
-    assert agent.follow(refused, judged([ERROR_FINDING])).at == "report"
+    assert agent.follow(refused, judged([ERROR_FINDING])).at == "done"
 
 
 def test_work_items_that_do_not_hold_together_are_refused(agent: Follower, triage: Block, project: Path) -> None:
     synthesize = to_items(agent, triage)
-    write_items(project, {**ITEM, "requires": ["W2"]}, {**PIN, "requires": ["W1"]})
-    refused = agent.follow(synthesize, {**WRITTEN, "work_items": ["W1", "W2"]})
+    refused = agent.follow(synthesize, items({**ITEM, "requires": ["W2"]}, {**PIN, "requires": ["W1"]}))
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert "requires goes round in a circle: W1 -> W2 -> W1" in refused.words("WHY")
-    write_items(project, ITEM)
-    assert agent.follow(refused, WRITTEN).at == "work-items-review"
+    assert not (project / ".lockstep" / "refactor").exists()
+    reviewing = agent.follow(synthesize, items(ITEM))
+    assert reviewing.at == "work-items-review"
+    (file,) = (project / ".lockstep" / "refactor").iterdir()
+    assert file.name == "seed-1-error-handling-two-ways.json"
 
 
 def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list[str]]:
@@ -555,13 +546,33 @@ def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list
     return done.returncode, done.stdout.splitlines()
 
 
-def faults(project: Path, *items: Any, pick: str = PICK) -> list[str]:
-    """What the check finds wrong with these work items."""
-    write_items(project, *items, pick=pick)
-    names = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
-    code, lines = check(project, "items", ITEMS_FILE, names, PICK, ["F1 | x", "F2 | x"], list(WEIGHED["weighed"]))
-    assert code == bool(lines)
-    return lines
+def made(project: Path, given: Any, **others: Any) -> tuple[int, list[str]]:
+    """The exit code of the script that makes the file, and the lines that it prints."""
+    values: dict[str, Any] = {
+        "items": given,
+        "strike": [],
+        "left": "{left}",
+        "path": "items.json",
+        "kept": [],
+        "kept_left": [],
+        "file": "{file}",
+        "pick": PICK,
+        "holding": ["F1 | x", "F2 | x"],
+        "clusters": list(CLUSTERS["clusters"]),
+        "weighed": list(WEIGHED["weighed"]),
+    }
+    values |= others
+    told = [value if isinstance(value, str) else json.dumps(value) for value in values.values()]
+    done = warm_python.run(MAKE, *told, cwd=project)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+def faults(project: Path, *given: Any) -> list[str]:
+    """What is found wrong with these work items."""
+    code, lines = made(project, list(given))
+    assert code == (lines != ['"items.json"'])
+    return lines if code else []
 
 
 def test_good_work_items_have_no_fault(project: Path) -> None:
@@ -572,25 +583,35 @@ def test_good_work_items_have_no_fault(project: Path) -> None:
 @pytest.mark.parametrize(
     "left, why",
     [
-        (["C2 | the export reads both, shop/cart.py:5"], []),
-        (["C2"], ['left is a list of texts, each "C2 | why no item serves it"']),
-        ("C2 | x", ['left is a list of texts, each "C2 | why no item serves it"']),
+        (["C2 | the export reads both, shop/cart.py:5"], ['"items.json"']),
+        (["C2"], ['left: write "C2 | why no item serves it"']),
         (["C1 | x"], ["C1 in left is not ruled refactor", "no item serves C2, which is ruled refactor"]),
-        ([], ["the file holds no item"]),
+        ([], ["there is no item", "no item serves C2, which is ruled refactor"]),
     ],
 )
-def test_a_cluster_that_the_review_found_better_left_needs_no_item(project: Path, left: Any, why: list[str]) -> None:
-    write_items(project)
-    file = project / ITEMS_FILE
-    file.write_text(json.dumps({"pick": PICK, "items": [], "left": left}), encoding="utf-8")
-    assert check(project, "items", ITEMS_FILE, [], PICK, ["F1 | x"], list(WEIGHED["weighed"]))[1] == why
+def test_a_cluster_that_the_review_found_better_left_needs_no_item(
+    project: Path, left: list[str], why: list[str]
+) -> None:
+    assert made(project, [], left=left)[1] == why
+    assert made(project, [], kept_left=left)[1] == why
 
 
-@pytest.mark.parametrize("names", [[], ["W1"], ["W1", "W2", "W3"], ["W1", "W2", "W2"], ["W1", "w2"]])
-def test_the_recorded_ids_are_those_of_the_file(project: Path, names: list[str]) -> None:
-    write_items(project, ITEM, PIN)
-    found = check(project, "items", ITEMS_FILE, names, PICK, ["F2 | x"], list(WEIGHED["weighed"]))
-    assert found == (1, ["work_items is to name the items of the file, each once: W1, W2"])
+def test_a_later_round_changes_adds_and_strikes_items(project: Path) -> None:
+    kept = [ITEM, PIN]
+    assert made(project, [{**PIN, "gain": "more"}], kept=kept, strike=["W1"], path="{path}")[0] == 0
+    (file,) = (project / ".lockstep" / "refactor").iterdir()
+    assert [(item["id"], item["gain"]) for item in json.loads(file.read_text())["items"]] == [("W2", "more")]
+    assert made(project, [], kept=kept, strike=["W9"])[1] == ["strike: W9 is no item"]
+    assert made(project, [], kept=kept, file="items.json") == (0, ['"items.json"'])
+
+
+@pytest.mark.parametrize(
+    "path, why", [("README.md", "README.md is there already"), ("../x.json", "../x.json is outside the project")]
+)
+def test_the_file_replaces_nothing(project: Path, path: str, why: str) -> None:
+    code, lines = made(project, [ITEM], path=path)
+    assert (code, lines[0].startswith(f"the work items cannot be written: {why}")) == (1, True)
+    assert (project / "README.md").read_text(encoding="utf-8") == FILES["README.md"]
 
 
 @pytest.mark.parametrize(
@@ -599,10 +620,8 @@ def test_the_recorded_ids_are_those_of_the_file(project: Path, names: list[str])
         ({"size": "tiny"}, "item 1 (W1): size is one of small, medium, large"),
         ({"id": "1"}, "item 1 (1): an id is W and a number, such as W1"),
         ({"proof": " "}, "item 1 (W1): proof is missing or not a text"),
-        ({"requires": "W2"}, "item 1 (W1): requires is missing or not a list of texts"),
+        ({"requires": "W2"}, "item 1 (W1): requires is not a list of texts"),
         ({"owner": "me"}, "item 1 (W1): 'owner' is no key of an item; take it out"),
-        ({"findings": ["F9"]}, "W1 cites F9, which is not a finding that holds"),
-        ({"findings": []}, "W1 cites no findings"),
         ({"places": []}, "W1 cites no places"),
         ({"places": ["shop/money.py:1"]}, "W1, 'shop/money.py:1': no such file or folder; paths are relative"),
         ({"places": ["shop/cart.py:99"]}, "W1, 'shop/cart.py:99': the file has 5 lines"),
@@ -630,26 +649,21 @@ def test_a_fault_of_a_work_item_is_named(project: Path, changes: dict[str, Any],
 def test_an_order_that_cannot_be_followed_is_named(
     project: Path, requires: dict[str, list[str]], relation: dict[str, tuple[str, list[str]]], why: str
 ) -> None:
-    items = []
+    given = []
     for name in ("W1", "W2", "W3"):
         item = {**ITEM, "id": name, "requires": requires.get(name, [])}
         if name in relation:
             item[relation[name][0]] = relation[name][1]
-        items.append(item)
-    assert faults(project, *items)[0].startswith(why)
+        given.append(item)
+    assert faults(project, *given)[0].startswith(why)
 
 
-def test_a_file_without_items_or_of_another_pick_is_refused(project: Path) -> None:
-    assert faults(project) == ["the file holds no item"]
+def test_what_is_no_list_of_work_items_is_refused(project: Path) -> None:
     assert faults(project, "W1") == ["item 1 is not an object"]
-    assert faults(project, ITEM, pick="seed 2") == [f"pick is to be, letter for letter: {PICK}"]
-    served_elsewhere = check(
-        project, "items", ITEMS_FILE, ["W1"], "seed 2", ["F2 | x"], ["C2 | refactor | x", "C9 | refactor | x"]
-    )
-    assert served_elsewhere == (1, ["no item serves C9, which is ruled refactor"])
-    (project / ITEMS_FILE).write_text("{", encoding="utf-8")
-    code, lines = check(project, "items", ITEMS_FILE, [], PICK, [], [])
-    assert (code, lines[0].startswith(f"{ITEMS_FILE} cannot be read:")) == (1, True)
+    assert made(project, {"id": "W1"})[1] == ["items is a JSON array of work items"]
+    assert made(project, "{")[1][0].startswith("the work items cannot be written: ")
+    weighed = ["C2 | refactor | x", "C9 | refactor | x"]
+    assert made(project, [ITEM], weighed=weighed)[1] == ["no item serves C9, which is ruled refactor"]
 
 
 @pytest.mark.parametrize(
@@ -714,4 +728,4 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: F
     opened = agent.shell(
         command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
     )
-    assert (opened.at, opened.context["scope"]) == ("explore", "paths or question")
+    assert (opened.at, opened.context["scope"]) == ("context", "paths or question")

@@ -22,7 +22,6 @@ if root not in sys.path:
 from check_places import BEGINNING, PLACE, fault_of, kind_of, means_a_file
 
 import skills.lib.checks as checks
-from skills.lib import files
 from skills.lib.git import Git
 
 SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
@@ -130,20 +129,6 @@ def tracked_files() -> list[str]:
     return [f"{len(names)} files: {told}", ""] if names else []
 
 
-def written(run: Recorded, text: str) -> str:
-    """The path of the file that has the text now, new or the same as before. Raises ValueError if there is none."""
-    slug = "-".join(re.findall(r"[a-z0-9]+", run.goal.lower())[:8]) or "report"
-    for path in [run.path] if run.path else [f"{FOLDER}/{slug}{at}.md" for at in ("", *range(2, 100))]:
-        full = os.path.realpath(path)
-        if not full.startswith(os.path.realpath(os.curdir) + os.sep):
-            raise ValueError(f"{path[:200]} is outside the project; paths are relative to its root")
-        if not os.path.lexists(full):
-            files.write(full, text.encode("utf-8", "replace"))
-        if os.path.isfile(full) and checks.text(full, "replace") == text:
-            return path
-    raise ValueError(f"{run.path[:200]} is there already; name another, or leave it out")
-
-
 def _settled(row: str) -> str:
     if not BEGINNING.match(row):
         return row
@@ -173,7 +158,8 @@ def main(arguments: list[str]) -> int:
         run = Recorded(arguments)
         found = faults(run)
         if not found:
-            print(json.dumps(written(run, report(run))))
+            free = f"{FOLDER}/{checks.slug(run.goal) or 'report'}"
+            print(json.dumps(checks.write_new(report(run), free, ".md", run.path)))
     except (OSError, ValueError) as error:
         found = [f"the report cannot be written: {error}"]
     return checks.report(found) if found else 0

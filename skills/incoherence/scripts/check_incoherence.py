@@ -33,7 +33,6 @@ ENTRY = 650
 CONFIRMED = ("ambiguity", "gap", "drift", "contradiction")
 DISMISSED = ("false-alarm", "duplicate", "unjudged")
 SEVERITIES = ("MUST", "SHOULD", "COULD")
-SECTIONS = ("Summary", "Issues", "Coverage", "Open")
 NO_CELLS = "it has {count} parts, and takes {wanted} with bars between: {form}"
 
 Entries = list[str]
@@ -133,24 +132,19 @@ def evidence(entries: Entries) -> Entries:
 
 
 def candidates(found: Entries, given: Entries, dropped: Entries) -> Entries:
-    """Candidates are numbered, quote two places, and use up the findings together with the dropped ones."""
+    """Candidates are numbered, and use up the findings together with the dropped ones."""
     wanted = [f"I{at}" for at in range(1, len(given) + 1)]
     if [name(entry) for entry in given] != wanted:
         return [f"the candidates begin with {', '.join(map(name, given))[:200]}; number them {', '.join(wanted)}"]
-
-    def fault(entry: str) -> str:
-        body, bar, _ = entry.partition("|")[2].rpartition("|")
-        return quotes.finding_fault(body) if bar else "it ends with the findings it is made of: … | A1, C2"
-
-    used = [one.strip() for entry in given for one in cells(entry)[-1].split(",")]
+    used = [one.strip() for entry in given for one in [*cells(entry), ""][1].split(",")]
     wrong = coverage_faults([name(entry) for entry in found], used + [name(entry) for entry in dropped], "finding")
-    return each(given, fault) + wrong + each(dropped, reasoned(2, "finding | reason"))
+    return each(given, shaped(2, "I1 | A1, C2")) + wrong + each(dropped, reasoned(2, "finding | reason"))
 
 
 def judgement(verdict: str, options: Entries, recommended: str) -> Entries:
     """A false alarm has no options; everything else has two to four, and one of them is recommended."""
     if verdict == "false-alarm":
-        return ["a false alarm has nothing to settle: give [] as options"] if options else []
+        return ["a false alarm has nothing to settle: give no options"] if options else []
     letters = [name(entry) for entry in options]
     if len(options) < 2 or letters != list("abcd")[: len(letters)]:
         return [
@@ -171,13 +165,51 @@ def verdicts(given: Entries, issues: Entries, dismissed: Entries) -> Entries:
     return found + each(dismissed, reasoned(3, "I2 | word | reason", DISMISSED))
 
 
-def batch(first: Entries, due: Entries, entries: Entries) -> Entries:
-    """The entries are the issues that are due, each with lettered options and a recommendation."""
-    return coverage_faults(due or first, list(map(issue_of, entries)), "issue due") + each(entries, entry_fault)
+def batch(
+    first: Entries, due: Entries, issues: Entries, judged: list[dict[str, Any]], asked: Entries, entries: Entries
+) -> Entries:
+    """The entries are of issues that are due, each with lettered options and a recommendation.
+
+    What the user asked back, or nobody gave options for, needs an entry that is written for it.
+    """
+    wanted, given = due or first, list(map(issue_of, entries))
+    found = [f"{one[:60]!r} is no issue due here; there are: {', '.join(wanted)}" for one in given if one not in wanted]
+    found += [f"{one[:60]} has two entries" for one in checks.repeated(given)]
+    made = made_entries(wanted, issues, judged)
+    for issue in wanted:
+        if issue not in given and issue in map(name, asked):
+            found.append(f"the user asked about {issue}: give an entry of it that answers what they asked")
+        elif issue not in given and entry_fault(made[issue], shown=True):
+            found.append(f"{issue} was judged without options: give an entry of it")
+    return found + each(entries, entry_fault)
 
 
-def entry_fault(entry: str) -> str:
-    """Why a user could not decide by an entry; or nothing."""
+def made_entries(wanted: Entries, issues: Entries, judged: list[dict[str, Any]]) -> dict[str, str]:
+    """By issue the text that a user decides by, made of its title, its candidate, and how it was judged."""
+    by_issue, titles = {name(one["candidate"]): one for one in judged}, {name(entry): cells(entry) for entry in issues}
+    made = {}
+    for issue in wanted:
+        one, (_, verdict, severity, title, *_) = by_issue[issue], titles[issue]
+        places = one["candidate"].partition("|")[2].rpartition("|")[0].strip()
+        options = [cells(option) for option in one.get("options", ())]
+        lines = [f"{letter}) {change} ({files}); costs: {cost}" for letter, change, files, cost, *_ in options]
+        letter, _, reason = one.get("recommended", "").partition(":")
+        recommended = [f"Recommended: {letter}, {reason.strip()}"] if letter else []
+        head = f"{issue}: {title} ({verdict}, {severity})"
+        made[issue] = "\n".join([head, places, one.get("why", "").strip(), *lines, *recommended])
+    return made
+
+
+def shown(
+    first: Entries, due: Entries, issues: Entries, judged: list[dict[str, Any]], asked: Entries, entries: Entries
+) -> Entries:
+    """The entries of the batch, those that were given in place of the made ones."""
+    own = {issue_of(entry): entry for entry in entries}
+    return list({**made_entries(due or first, issues, judged), **own}.values())
+
+
+def entry_fault(entry: str, shown: bool = False) -> str:
+    """Why a user could not decide by an entry; or nothing. What a script made, ``shown``, may be longer."""
     letters = options_of(entry)
     if not re.match(r"I\d+: \S", entry):
         return "its first line has to be: I1: what disagrees"
@@ -186,7 +218,7 @@ def entry_fault(entry: str) -> str:
     chosen = re.findall(r"^Recommended: ([a-z])\b", entry, re.MULTILINE)
     if len(chosen) != 1 or chosen[0] not in letters:
         return "write one line that begins with Recommended: and the letter of one of its options"
-    return f"it has {len(entry)} characters, at most {ENTRY}" if len(entry) > ENTRY else ""
+    return f"it has {len(entry)} characters, at most {ENTRY}" if len(entry) > ENTRY and not shown else ""
 
 
 def issue_of(entry: str) -> str:
@@ -291,29 +323,12 @@ def wave(items: Entries, outcomes: Entries) -> Entries:
     return coverage_faults(items, [name(outcome) for outcome in outcomes], "item of this wave") + each(outcomes, fault)
 
 
-def report(path: str, dismissed: Entries, log: Entries, endings: Entries) -> Entries:
-    """The report has its sections, and a line for every candidate with the word that it ended with."""
-    text = checks.text(path)
-    headings = re.findall(r"^## (.+?) *$", text, re.MULTILINE)
-    if [heading for heading in headings if heading in SECTIONS] != list(SECTIONS):
-        return [f"its second-level headings are {', '.join(headings) or 'none'}; it takes {', '.join(SECTIONS)}"]
-    issues = text.partition("\n## Issues")[2].partition("\n## ")[0]
-    told = re.findall(r"^- (I\d+) \(([a-z-]+)\): \S", issues, re.MULTILINE)
-    settled = [entry for entry in log if cells(entry)[1:2] != ["resolved"]]
-    ended = {name(entry): cells(entry)[1] for entry in [*dismissed, *settled, *endings]}
-    found = coverage_faults(list(ended), [issue for issue, _ in told], "candidate")
-    if found:
-        found.append("in Issues, each candidate has one line: - I1 (how it ended): what it was, and what became of it")
-    wrong = [(issue, word) for issue, word in told if ended.get(issue, word) != word]
-    return found + [f"{issue} did not end as {word}: it is {ended[issue]}" for issue, word in wrong]
-
-
-TEXTS: dict[Callable[..., Entries], tuple[int, ...]] = {judgement: (0, 2), changes: (0, 1), report: (0,)}
+TEXTS: dict[Callable[..., Entries], tuple[int, ...]] = {judgement: (0, 2), changes: (0, 1)}
 CHECKS: dict[str, Callable[..., Entries]] = {
     check.__name__: check
     for check in (
         *(sources, compared, dimensions, findings, evidence, candidates, judgement, verdicts),
-        *(batch, resolutions, plan, changes, wave, report),
+        *(batch, resolutions, plan, changes, wave),
     )
 }
 
@@ -336,6 +351,9 @@ def main(arguments: list[str]) -> int:
         found = check(*[read(argument, at in texts) for at, argument in enumerate(arguments[1:])])
     except (OSError, ValueError) as error:
         found = [f"cannot be read: {error}"]
+    else:
+        if check is batch and not found:
+            print(json.dumps(shown(*[read(argument, False) for argument in arguments[1:]]), ensure_ascii=False))
     for fault in found[:SHOWN]:
         print(fault)
     if len(found) > SHOWN:

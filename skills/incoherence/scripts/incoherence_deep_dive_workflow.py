@@ -18,17 +18,21 @@ SEVERITY = get_convention("severity").partition("\n## ")[0].strip()
 KINDS = ("false-alarm", "ambiguity", "gap", "drift", "contradiction")
 CANDIDATE = ("candidate", "scope")
 
-TRACE: list[Requirement] = [
-    Field("evidence", "list", minimum=2, maximum=10, help='"path:line "quote" | what it shows"'),
-    Field("history", maximum=600, help="which side is the older, and what brought it; or the word none"),
-    Command(["check_incoherence.py", "evidence", "{evidence}"], 60, help="every quotation stands in its line"),
-]
 JUDGE: list[Requirement] = [
+    Field("evidence", "list", minimum=2, maximum=10, help='"path:line "quote" | what it shows"'),
+    Field("history", maximum=600, required=False, help="which side is the older, and what brought the newer"),
     Field("verdict", choices=KINDS, help="the first of the five whose test is met"),
     Field("severity", choices=tuple(Severity), help="of leaving it as it is; COULD for a false alarm"),
-    Field("why", minimum=40, maximum=600, help="why this verdict and not the next, with the lines it rests on"),
-    Field("options", "list", maximum=4, help='"a | what would be changed, and to what | files | what it costs"'),
-    Field("recommended", maximum=300, help='"a: because …"; the word none for a false alarm'),
+    Field("why", minimum=40, maximum=600, help="why this verdict and not the next"),
+    Field(
+        "options",
+        "list",
+        maximum=4,
+        required=False,
+        help='"a | what would be changed, and to what | files | what it costs"',
+    ),
+    Field("recommended", maximum=300, required=False, help='"a: because …"'),
+    Command(["check_incoherence.py", "evidence", "{evidence}"], 60, help="every quotation stands in its line"),
     Command(
         ["check_incoherence.py", "judgement", "{verdict}", "{options}", "{recommended}"],
         60,
@@ -39,21 +43,11 @@ JUDGE: list[Requirement] = [
 WORKFLOW = Workflow(
     "incoherence-deep-dive",
     StepDef(
-        "trace",
-        "Trace both sides",
-        PROMPTS["trace"],
-        {Outcome.OK: "judge"},
-        needs=CANDIDATE,
-        requires=TRACE,
-        forbidden=PROMPTS["trace (forbidden)"].splitlines(),
-        when={Outcome.OK: "for each side the line is found that decides it"},
-    ),
-    StepDef(
         "judge",
-        "Judge the candidate",
+        "Trace both sides, and judge",
         [PROMPTS["judge"], "", VERDICTS, "", SEVERITY],
         {Outcome.OK: None},
-        needs=[*CANDIDATE, "trace.evidence", "trace.history"],
+        needs=CANDIDATE,
         requires=JUDGE,
         forbidden=PROMPTS["judge (forbidden)"].splitlines(),
         when={Outcome.OK: "the verdict's test is met, and each option could be carried out as it stands"},

@@ -26,12 +26,12 @@ COVERAGE: list[Requirement] = [
 ]
 GAPS: list[Requirement] = [
     Field("compared", "list", minimum=1, maximum=40, help='"path:line | statement | agrees, differs or unclear | …"'),
-    Field("unread", "list", maximum=8, help='"path | reason": what is still not read; [] where nothing is'),
+    Field("unread", "list", maximum=8, required=False, help='"path | reason": what is still not read'),
     Command(["check_incoherence.py", "compared", "{compared}"], 60, help="each entry begins with a place that exists"),
 ]
 FINDINGS: list[Requirement] = [
     Field("findings", "list", maximum=10, help='"path:line "quote" | path:line "quote" | what cannot both be so"'),
-    Field("unread", maximum=600, help="what of this dimension nobody looked at, with the reason; or the word none"),
+    Field("unread", maximum=600, required=False, help="what of this dimension nobody looked at, with the reason"),
     Command(["check_incoherence.py", "findings", "{findings}"], 60, help="every quotation stands in its line"),
 ]
 
@@ -59,9 +59,8 @@ WORKFLOW = Workflow(
         PROMPTS["coverage"],
         {Outcome.OK: "gaps", Outcome.SKIP: "findings"},
         missed,
-        needs=[*TASK, "sources", "sweep.read", "sweep.compared"],
+        needs=["dimension", "sources", "sweep.read", "sweep.compared"],
         requires=COVERAGE,
-        forbidden=PROMPTS["coverage (forbidden)"].splitlines(),
         when={Outcome.OK: "something was missed", Outcome.SKIP: "nothing was missed"},
     ),
     StepDef(
@@ -69,9 +68,8 @@ WORKFLOW = Workflow(
         "Fill the gaps",
         PROMPTS["gaps"],
         {Outcome.OK: "findings"},
-        needs=[*TASK, "sweep.compared", "coverage.gaps"],
+        needs=["dimension", "sweep.compared", "coverage.gaps"],
         requires=GAPS,
-        forbidden=PROMPTS["gaps (forbidden)"].splitlines(),
         when={Outcome.OK: "every gap is read, or named as unread"},
     ),
     StepDef(
@@ -79,7 +77,7 @@ WORKFLOW = Workflow(
         "Write the findings down",
         PROMPTS["findings"],
         {Outcome.OK: None},
-        needs=[*TASK, "sweep.compared", "gaps.compared", "gaps.unread"],
+        needs=["dimension", "sweep.compared", "gaps.compared", "gaps.unread"],
         requires=FINDINGS,
         forbidden=PROMPTS["findings (forbidden)"].splitlines(),
         when={Outcome.OK: "every finding has two places and two quotations, or there is none"},
@@ -88,6 +86,7 @@ WORKFLOW = Workflow(
             "read-on-some-paths:gaps.unread": "where nothing was missed there is no second look to show",
         },
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Incoherence: explore one dimension",
     description="Looks for disagreements of one kind, and quotes both sides of each.",

@@ -1,4 +1,4 @@
-"""The graph of a reconciler of incoherence: carry one item of the plan out, then account for it."""
+"""The graph of a reconciler of incoherence: carry one item of the plan out, and account for it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,10 @@ PROMPTS = read_prompts(__file__)
 ITEM = ("item", "decisions")
 
 APPLY: list[Requirement] = [
-    Field("edits", "list", maximum=20, help='"path | was: the words replaced | now: the new ones"; [] where blocked'),
-    Field("ran", maximum=600, help="what was run, and how it ended; or none, and why"),
-    Field("hindrance", maximum=600, help="what stood in the way; or the word none"),
-]
-ACCOUNT: list[Requirement] = [
     Field("status", choices=("applied", "blocked"), help="applied only if the whole item is done"),
     Field("changes", "list", maximum=20, help='"path:line "what stands there now" | was "what stood there""'),
-    Field(
-        "note", maximum=600, help="blocked: what is missing; applied: what else says the old thing; or the word none"
-    ),
+    Field("ran", maximum=600, required=False, help="what was run, and how it ended"),
+    Field("note", maximum=600, required=False, help="blocked: what is missing; applied: what else says the old thing"),
     Command(
         ["check_incoherence.py", "changes", "{item}", "{status}", "{changes}"],
         60,
@@ -36,23 +30,13 @@ WORKFLOW = Workflow(
     "incoherence-reconcile",
     StepDef(
         "apply",
-        "Apply the change",
+        "Apply the change, and account for it",
         PROMPTS["apply"],
-        {Outcome.OK: "account"},
+        {Outcome.OK: None},
         needs=ITEM,
         requires=APPLY,
         forbidden=PROMPTS["apply (forbidden)"].splitlines(),
-        when={Outcome.OK: "the item is done, or its files are as they were"},
-    ),
-    StepDef(
-        "account",
-        "Account for it",
-        PROMPTS["account"],
-        {Outcome.OK: None},
-        needs=[*ITEM, "apply.edits", "apply.ran", "apply.hindrance"],
-        requires=ACCOUNT,
-        forbidden=PROMPTS["account (forbidden)"].splitlines(),
-        when={Outcome.OK: "every file of the item is quoted as it stands now"},
+        when={Outcome.OK: "every file of the item is quoted as it stands now, or all are as they were"},
     ),
     title="Incoherence: carry one item out",
     description="Makes one change of the plan in its files and no others, and quotes what stands there now.",

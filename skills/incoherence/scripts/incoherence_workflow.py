@@ -6,7 +6,7 @@ import os
 
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, person
 
 TYPE_CHECKING = False
@@ -30,9 +30,8 @@ ITEMS = WAVES = 6
 
 SURVEY: list[Requirement] = [
     Field("scope", minimum=20, maximum=600, help="what is to be checked and what for, in the user's words"),
-    Field("orientation", minimum=40, maximum=1500, help="size by folder, languages, entry points, tests, state of git"),
     Field("sources", "list", minimum=1, maximum=20, help='each "path | kind | what it states"'),
-    Field("left_out", maximum=600, help="what is not looked at, with the reason; or the word none"),
+    Field("left_out", maximum=600, required=False, help="what is not looked at, with the reason"),
     Command(["check_incoherence.py", "sources", "{sources}"], 60, help="each source begins with a path that exists"),
 ]
 CHOICE: list[Requirement] = [
@@ -41,17 +40,17 @@ CHOICE: list[Requirement] = [
     Command(["check_incoherence.py", "dimensions", "{dimensions}", "{skipped}"], 60, help="every letter stands once"),
 ]
 CANDIDATES: list[Requirement] = [
-    Field("candidates", "list", maximum=12, help='"I1 | path:line "quote" | path:line "quote" | what | A1, C2"'),
-    Field("dropped", "list", maximum=60, help='findings that became no candidate: "A3 | reason"'),
+    Field("joined", "list", maximum=12, help='"I1 | A1, C2" or "I1 | A1, C2 | what it says besides"'),
+    Field("dropped", "list", maximum=60, required=False, help='findings that became no candidate: "A3 | reason"'),
     Command(
-        ["check_incoherence.py", "candidates", "{explore.found}", "{candidates}", "{dropped}"],
+        ["check_incoherence.py", "candidates", "{explore.found}", "{joined}", "{dropped}"],
         60,
-        help="every quotation stands in its line; every finding is in one candidate, or dropped",
+        help="every finding is in one candidate, or dropped",
     ),
 ]
 ANALYSIS: list[Requirement] = [
     Field("issues", "list", maximum=12, help='in order of presentation: "I1 | verdict | severity | title"'),
-    Field("dismissed", "list", maximum=12, help='"I2 | false-alarm, duplicate or unjudged | reason"'),
+    Field("dismissed", "list", maximum=12, required=False, help='"I2 | false-alarm, duplicate or unjudged | reason"'),
     Command(
         ["check_incoherence.py", "verdicts", "{candidates.candidates}", "{issues}", "{dismissed}"],
         60,
@@ -59,17 +58,21 @@ ANALYSIS: list[Requirement] = [
     ),
 ]
 ENTRIES: list[Requirement] = [
-    Field("entries", "list", minimum=1, maximum=BATCH, help="one text of at most 650 characters per issue"),
+    Field("entries", "list", maximum=BATCH, required=False, help="texts in place of those that a script makes"),
     Command(
-        ["check_incoherence.py", "batch", "{verdicts.due}", "{collect-answers.due}", "{entries}"],
+        [
+            *("check_incoherence.py", "batch", "{verdicts.due}", "{collect-answers.due}", "{verdicts.issues}"),
+            *("{deep-dive.judged}", "{collect-answers.asked}", "{entries}"),
+        ],
         60,
-        help="exactly the issues that are due; each with lettered options and one recommendation",
+        help="makes the entry of each issue that is due; each has lettered options and one recommendation",
+        records="shown",
     ),
 ]
 RESOLUTIONS: list[Requirement] = [
     Field("resolutions", "list", minimum=1, maximum=BATCH, help='"I1 | resolved | a | what is to be done", and so on'),
     Command(
-        ["check_incoherence.py", "resolutions", "{batch.entries}", "{resolutions}"],
+        ["check_incoherence.py", "resolutions", "{batch.shown}", "{resolutions}"],
         60,
         help="every issue of the batch stands once, resolved, deferred, rejected or again",
     ),
@@ -84,22 +87,26 @@ PLAN: list[Requirement] = [
 ]
 WAVE: list[Requirement] = [
     Field("outcomes", "list", minimum=1, maximum=ITEMS, help='"W1 | applied | path:line "quote"", "W2 | again | why"'),
-    Field("ran", maximum=600, help="what was run to see that nothing broke, and how it ended; or none, and why"),
+    Field("ran", maximum=600, help="what was run, and how it ended; or none, and why"),
     Command(
         ["check_incoherence.py", "wave", "{reconcile.wave}", "{outcomes}"],
         60,
         help="every item of the wave stands once; what is applied is quoted from its file",
     ),
 ]
-ENDINGS = ("{verdicts.dismissed}", "{collect-answers.log}", "{collect.endings}")
 REPORT: list[Requirement] = [
-    Field("report", maximum=300, help="path of the report's file, relative to the project's root"),
-    Field("summary", minimum=40, maximum=1000, help="what the user should know first"),
-    Artifact("{report}", help="the report as Markdown"),
+    Field("summary", minimum=40, maximum=1500, help="what the user should know first"),
+    Field("path", maximum=300, required=False, help="where the report goes, if the user named a place"),
     Command(
-        ["check_incoherence.py", "report", "{report}", *ENDINGS],
+        [
+            *("incoherence_report.py", "{summary}", "{path}", "{survey.left_out}", "{dimensions.dimensions}"),
+            *("{dimensions.skipped}", "{explore.unread}", "{candidates.candidates}", "{candidates.dropped}"),
+            *("{verdicts.issues}", "{verdicts.dismissed}", "{collect-answers.log}", "{collect.endings}"),
+            *("{collect.log}", "{collect.notes}", "{collect.ran}"),
+        ],
         60,
-        help="all four headings; every candidate with its ending",
+        help="writes the report, with a line for each candidate",
+        records="report",
     ),
 ]
 
@@ -130,14 +137,20 @@ def gather(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
             continue
         looked = True
         found += [f"{letter}{at} | {finding}" for at, finding in enumerate(child["values"]["findings"], 1)]
-        unread.append(f"{letter} | {child['values']['unread']}")
+        unread.append(f"{letter} | {child['values'].get('unread', 'none')}")
     outcome = Outcome.OK if found else Outcome.SKIP if looked else Outcome.FAIL
     return outcome, {"found": found, "unread": unread}
 
 
-def admit(ctx: StepContext) -> Outcome:
-    """Go on with the candidates, if there are any."""
-    return Outcome.OK if ctx.step_state["candidates"] else Outcome.SKIP
+def admit(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Make each candidate of its first finding and what is said besides; go on if there is one."""
+    found = {name(row): row.partition("|")[2].strip() for row in ctx.run_state["explore"]["found"]}
+    made = []
+    for row in ctx.step_state["joined"]:
+        own, used, besides = [*row.split("|", 2), ""][:3]
+        text = found[used.split(",")[0].strip()] + (f"; {besides.strip()}" if besides.strip() else "")
+        made.append(f"{own.strip()} | {text} | {used.strip()}")
+    return Outcome.OK if made else Outcome.SKIP, {"candidates": made}
 
 
 def judged(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -145,7 +158,8 @@ def judged(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     found = []
     for child in ctx.step_state["results"]:
         done = child["status"] == "done"
-        said = child["values"] if done else {"verdict": "unjudged", "why": f"nobody looked: {child['reason']}"}
+        values = {key: value for key, value in child.get("values", {}).items() if key not in ("evidence", "history")}
+        said = values if done else {"verdict": "unjudged", "why": f"nobody looked: {child['reason']}"}
         found.append({"candidate": child["target"], **said})
     looked = any(child["status"] == "done" for child in ctx.step_state["results"])
     return Outcome.OK if looked else Outcome.FAIL, {"judged": found}
@@ -233,18 +247,19 @@ def step(
     """One step: its prompts stand under its id; ``ways`` says for each outcome where it leads and when."""
     routes = {outcome: target for outcome, (target, _) in ways.items()}
     when = {outcome: words for outcome, (_, words) in ways.items()}
-    forbidden = PROMPTS[f"{id} (forbidden)"].splitlines()
+    forbidden = PROMPTS[f"{id} (forbidden)"].splitlines() if f"{id} (forbidden)" in PROMPTS else []
     texts = [PROMPTS[id], *actions]
     return StepDef(
         id, title, texts, routes, handler, needs=needs, requires=requires, when=when, forbidden=forbidden, **more
     )
 
 
-SEARCH = ("survey.scope", "survey.left_out", "dimensions.dimensions", "dimensions.skipped", "explore.unread")
-JUDGED = ("candidates.candidates", "candidates.dropped", "deep-dive.judged", "verdicts.issues", "verdicts.dismissed")
-DECIDED = ("collect-answers.log", "plan.items", "collect.log", "collect.endings", "collect.notes", "collect.ran")
+SEARCH = ("survey.scope", "dimensions.dimensions", "explore.unread")
+JUDGED = ("verdicts.issues", "verdicts.dismissed")
+DECIDED = ("collect-answers.log", "collect.endings", "collect.notes", "collect.ran")
+WRITTEN = ("candidates.candidates", "candidates.dropped", "collect.log")
 SKIPPED = dict.fromkeys(
-    [f"read-on-some-paths:{value}" for value in (*JUDGED, *DECIDED)],
+    [f"read-on-some-paths:{value}" for value in (*JUDGED, *DECIDED, *WRITTEN)],
     "the report is also where a run ends that found, or was to change, nothing",
 )
 ANSWERED = ("collect-answers.log", "collect-answers.asked", "collect-answers.due")
@@ -262,7 +277,7 @@ WORKFLOW = Workflow(
         "Choose the dimensions",
         {Outcome.OK: ("explore", "every letter is chosen, or skipped with a reason")},
         brief,
-        ["survey.scope", "survey.orientation", "survey.sources"],
+        ["survey.scope", "survey.sources"],
         CHOICE,
         ["", CATALOGUE],
     ),
@@ -282,7 +297,7 @@ WORKFLOW = Workflow(
             cap=6,
             then=gather,
         ),
-        ["survey.scope", "dimensions.dimensions"],
+        [],
     ),
     step(
         "candidates",
@@ -310,7 +325,7 @@ WORKFLOW = Workflow(
             cap=12,
             then=judged,
         ),
-        ["survey.scope", "candidates.candidates"],
+        [],
     ),
     step(
         "verdicts",
@@ -340,7 +355,7 @@ WORKFLOW = Workflow(
         PROMPTS["present"],
         {Outcome.OK: "collect-answers"},
         person(PROMPTS["present (question)"]),
-        needs=["deep-dive.judged"],
+        forbidden=["Do not decide in the user's place, and do not shorten the options."],
     ),
     step(
         "collect-answers",
@@ -351,7 +366,7 @@ WORKFLOW = Workflow(
             Outcome.SKIP: ("report", "no issue is open, and none is to be resolved"),
         },
         settle,
-        ["batch.entries", "present.answer"],
+        ["batch.shown", "present.answer"],
         RESOLUTIONS,
     ),
     step(
@@ -374,7 +389,7 @@ WORKFLOW = Workflow(
             cap=ITEMS,
             then=came_back,
         ),
-        ["plan.items", "collect.log", "collect.again"],
+        [],
     ),
     step(
         "collect",
@@ -397,6 +412,7 @@ WORKFLOW = Workflow(
         REPORT,
         allow=SKIPPED,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Incoherence",
     description="Finds where a repository contradicts itself, and settles each contradiction with the user.",
     closing=PROMPTS["closing"],

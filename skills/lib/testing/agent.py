@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # How many reports are tried if a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
+# Refusals after which another of the given values may do: a check's, and of work that is as its reviewer saw it.
+ANOTHER = ("missing-evidence", "unanswered-finding")
 # A section of plain text ends before the next line that begins in the first column.
 _BRIEF = re.compile(
     r"^BRIEF(?: \(context (?P<names>[^)]*)\))?:\n  (?P<words>.*)\n  command:\n    (?P<command>.*)$", re.MULTILINE
@@ -221,9 +223,9 @@ class Agent(Follower):
             outcome = leg.outcome if leg.outcome.is_own else Outcome.FAIL
             wanted = Leg(leg.step, outcome, outcome, leg.target)
         attempts: list[tuple[samples.Text, Sequence[str]]] = [
-            (self.text, ["missing-evidence"]),
-            (lambda name: f"{self.text(name)} Again.", ["missing-evidence"]),
-            (self.text, ["missing-evidence", "same-report"]),
+            (self.text, ANOTHER),
+            (lambda name: f"{self.text(name)} Again.", ANOTHER),
+            (self.text, [*ANOTHER, "same-report"]),
         ]
         for text, passing_over in attempts:
             steering = Steering(workflow, self.given, text, run.script or self.script)

@@ -6,7 +6,7 @@ from skills.lib.conventions import convention_sections, get_convention
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest, register_workflow
 from skills.lib.workflow.quality import review_loop
-from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import AgentRole, Check, Dispatch, Outcome
 
 TYPE_CHECKING = False
@@ -24,16 +24,19 @@ REPORTED = ("explore.pick", "explore.unread", "weigh.weighed", "synthesize.items
 MOST = 16
 # Seeds that follow from a scope stay below this, so that one can be typed.
 SEEDS = 1_000_000
-CATEGORIES = [
-    *convention_sections("code-quality-baseline"),
-    *convention_sections("code-quality-coherence"),
-    *convention_sections("code-quality-drift"),
-]
+LEVELS = ("code-quality-baseline", "code-quality-coherence", "code-quality-drift")
+# What each category is, by the name of its section. A name is looked up here and never opens a file.
+CATEGORIES = {name: get_convention(level, name) for level in LEVELS for name in convention_sections(level)}
 
 PARAMS = [
     Arg("scope", help="the paths to look at, or the question that the refactoring is to answer"),
     Arg("n", "int", minimum=1, maximum=MOST, default=10, help="how many categories are searched"),
     Arg("seed", "int", minimum=0, maximum=SEEDS - 1, required=False, help="picks the categories; else scope does"),
+]
+GROUND: list[Requirement] = [
+    Field("domain", minimum=40, maximum=900, help="what the code is for, its words, what its form must obey"),
+    Field("files", "list", minimum=1, maximum=12, help='"path | what is there"'),
+    Command([CHECK, "paths", "{files}"], 60, help="each path exists"),
 ]
 TRIAGED: list[Requirement] = [
     Field("triaged", "list", help='one row per finding: "F1 | keep | SHOULD | what you saw", "F2 | drop | why"'),
@@ -48,36 +51,55 @@ WEIGHED: list[Requirement] = [
     Command([CHECK, "weighed", "{cluster.clusters}", "{weighed}"], 60, help="every cluster has one row"),
 ]
 ITEMS: list[Requirement] = [
-    Field("items_file", maximum=300, help="the JSON file of the work items, relative to the project's root"),
-    Field("work_items", "list", maximum=40, help='the ids of its items: "W1", "W2"; [] if every cluster is left'),
-    Artifact("{items_file}", help="the work items, in the form that DO gives"),
+    Field("items", "json", required=False, help="work items, in the form that DO gives"),
+    Field("strike", "list", maximum=40, required=False, help="ids of items to take out"),
+    Field("left", "list", maximum=30, required=False, help='"C2 | why it is left after all, with a place"'),
+    Field("path", maximum=300, required=False, help="where the file goes, if the user named a place"),
     Command(
-        [CHECK, "items", "{items_file}", "{work_items}", "{explore.pick}", "{triage.holding}", "{weigh.weighed}"],
+        [
+            *(
+                "make_items.py",
+                "{items}",
+                "{strike}",
+                "{left}",
+                "{path}",
+                "{synthesize.kept}",
+                "{synthesize.kept_left}",
+            ),
+            *("{synthesize.items_file}", "{explore.pick}", "{triage.holding}", "{cluster.clusters}", "{weigh.weighed}"),
+        ],
         60,
-        help="ids resolve, the order has no circle, each item cites findings and places that exist",
+        help="ids resolve, the order has no circle, places exist; writes the file",
+        records="items_file",
     ),
 ]
 EACH = "synthesize.work_items"
 REVIEWED = [
-    Check("cause", "SHOULD", "the places show the stated cause, and the change is made there, not at a symptom", EACH),
     Check("keeps", "MUST", "what users or callers rely on survives the change, and the proof notices a break", EACH),
     Check("intent", "MUST", "no marker, test, document or commit says that the present form is meant", EACH),
-    Check("doable", "SHOULD", "two developers would make the same change from the text, and can ship it alone", EACH),
-    Check("worth", "SHOULD", "somebody will notice the gain, and it outweighs the risk", EACH),
+    Check(
+        "good",
+        "SHOULD",
+        "the change is at the cause that the places show; two developers would make the same one, and can ship it "
+        "alone; its gain outweighs its risk",
+        EACH,
+    ),
     Check(
         "sound",
         "MUST",
         "the items of the file as it is now can be carried out without harm; what is left is better left",
     ),
-    Check("order", "SHOULD", "what an item needs is required by it; what excludes another is named as a conflict"),
-    Check("smallest", "COULD", "no item could be left out or halved without losing a gain"),
+    Check(
+        "order", "SHOULD", "what an item needs is required by it, what excludes it is a conflict, and none is needless"
+    ),
 ]
 
 
 def pick(ctx: StepContext) -> list[str]:
-    """The names of n categories: those whose digest with the seed comes first, so a larger n only adds to a smaller."""
+    """What n categories are: those whose digest with the seed comes first, so a larger n only adds to a smaller."""
     seed = seed_of(ctx.workflow_params)
-    return sorted(CATEGORIES, key=lambda name: digest([seed, name]))[: ctx.workflow_params["n"]]
+    names = sorted(CATEGORIES, key=lambda name: digest([seed, name]))[: ctx.workflow_params["n"]]
+    return [f"{name}: {CATEGORIES[name].partition(chr(10))[2].strip()}" for name in names]
 
 
 def seed_of(params: Mapping[str, Any]) -> int:
@@ -89,19 +111,20 @@ def seed_of(params: Mapping[str, Any]) -> int:
 def number(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """The findings with an id each, what was searched with which seed, and what not; FAIL if nothing was searched."""
     findings: list[str] = []
-    summaries, unread, searched = [], [], []
+    unread, searched = [], []
     for result in ctx.step_state["results"]:
-        name = result["target"]
+        name = result["target"].partition(":")[0]
         if result["status"] != "done":
             unread.append(f"{name}: {result.get('reason', '')}")
             continue
         searched.append(name)
-        summaries.append(f"{name}: {result['values'].get('summary', '')}")
+        if result["values"].get("unsearched"):
+            unread.append(f"{name}, in part: {result['values']['unsearched']}")
         findings += [
             f"F{at} | {name} | {row}" for at, row in enumerate(result["values"]["findings"], len(findings) + 1)
         ]
     picked = f"seed {seed_of(ctx.workflow_params)}: {', '.join(searched) or 'nothing was searched'}"
-    found = {"findings": findings, "summaries": summaries, "unread": unread, "pick": picked}
+    found = {"findings": findings, "unread": unread, "pick": picked}
     return Outcome.OK if searched else Outcome.FAIL, found
 
 
@@ -122,6 +145,16 @@ def wanted(ctx: StepContext) -> Outcome:
     return Outcome.OK if "refactor" in rulings else Outcome.SKIP
 
 
+def assemble(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """The items as they stand after this round, by their ids, and the clusters that are left after all."""
+    state = ctx.step_state
+    items = {item["id"]: item for item in [*state.get("kept", ()), *state.get("items", ())]}
+    for name in state.get("strike", ()):
+        items.pop(name, None)
+    left = state.get("left", state.get("kept_left", []))
+    return Outcome.OK, {"kept": list(items.values()), "kept_left": left, "work_items": list(items)}
+
+
 def cells(row: str) -> Sequence[str]:
     """The parts of a row between its bars, four at least."""
     parts = [part.strip() for part in row.split("|")]
@@ -136,6 +169,15 @@ def forbidden(step: str) -> list[str]:
 WORKFLOW = Workflow(
     "refactor",
     StepDef(
+        "context",
+        "Learn what the code is for",
+        PROMPTS["context"],
+        {Outcome.OK: "explore"},
+        needs=["scope"],
+        requires=GROUND,
+        forbidden=forbidden("context"),
+    ),
+    StepDef(
         "explore",
         "Explore the categories",
         PROMPTS["explore"],
@@ -144,11 +186,10 @@ WORKFLOW = Workflow(
             AgentRole.EXPLORE,
             script="explore.py",
             targets=pick,
-            params={"category": "{target}", "scope": "{scope}"},
+            params={"category": "{target}", "domain": "{context.domain}", "files": "{context.files}"},
             cap=MOST,
             then=number,
         ),
-        needs=["scope", "seed"],
         forbidden=forbidden("explore"),
         when={
             Outcome.OK: "every sub-agent has finished, or is accounted for as lost",
@@ -171,7 +212,7 @@ WORKFLOW = Workflow(
         "Cluster by root cause",
         PROMPTS["cluster"],
         {Outcome.OK: "weigh"},
-        needs=["triage.holding", "explore.summaries"],
+        needs=["triage.holding"],
         requires=CLUSTERED,
     ),
     StepDef(
@@ -193,9 +234,10 @@ WORKFLOW = Workflow(
         "Write the work items",
         [PROMPTS["synthesize"], "", PROMPTS["form"]],
         {Outcome.OK: "work-items-review"},
-        needs=["explore.pick", "triage.holding", "cluster.clusters", "weigh.weighed", "synthesize.items_file"],
+        assemble,
+        needs=["triage.holding", "cluster.clusters", "weigh.weighed", "synthesize.items_file"],
         requires=ITEMS,
-        repeat=[PROMPTS["synthesize (again)"], "", PROMPTS["form"]],
+        repeat=PROMPTS["synthesize (again)"],
         forbidden=forbidden("synthesize"),
     ),
     *review_loop(
@@ -212,6 +254,7 @@ WORKFLOW = Workflow(
         gate_actions=PROMPTS["gate"],
         gate_needs=REPORTED,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Refactor",
     description="Finds what is worth refactoring and hands over reviewed work items.",
     closing=PROMPTS["closing"],

@@ -1,8 +1,8 @@
-"""Checks what solution-design reports by numbers, and the design that it writes.
+"""Checks what solution-design reports by numbers.
 
-Called in the project's root as ``limits LIST``, ``criteria LIST``, ``ideas LIST``, ``candidates LIST``, ``meets
-CRITERIA MEETS``, ``attacks CANDIDATES CRITERIA ATTACKS MET``, ``choice CANDIDATES ATTACKS CHOICE REJECTED`` or
-``document PATH LEFT_OUT LOST``, each list a JSON array of texts; prints each fault and ends with 1 if there is one.
+Called in the project's root as ``limits LIST``, ``criteria LIST``, ``ideas LIST``, ``candidates LIST``, ``corrected
+LIST``, ``attacks CANDIDATES CRITERIA ATTACKS MET`` or ``choice CANDIDATES ATTACKS CHOICE REJECTED``, each list a JSON
+array of texts; prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ if root not in sys.path:
 
 import skills.lib.checks as checks
 
-MOST_WORDS = 1_200
-SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
 NUMBERED = {
     "limits": "C1 | limit | hard or soft, set by whom",
     "criteria": "R1 | what any solution must do | how one would see it",
@@ -31,7 +29,8 @@ NUMBERED = {
 VERDICTS = ("holds", "bends", "breaks")
 
 _ID = re.compile(r"[A-Z]\d+\b")
-_FENCE = re.compile(r"\s*(```|~~~)")
+# The name of what was never recorded.
+_UNSAID = re.compile(r"\{[\w.-]+\}")
 
 
 def id_of(line: str) -> str:
@@ -61,18 +60,9 @@ def numbered_faults(kind: str, lines: list[str]) -> list[str]:
     return found
 
 
-def meets_faults(criteria: list[str], meets: list[str]) -> list[str]:
-    """Criteria without an entry, and entries that do not say yes or no, and by what."""
-    known = list(map(id_of, criteria))
-    found = []
-    for line in meets:
-        parts = parts_of(line)
-        if len(parts) < 3 or parts[0] not in known or parts[1].lower() not in ("yes", "no") or not parts[2]:
-            found.append(f"meets {line[:60]!r}: write R1 | yes or no | by what; the criteria are {', '.join(known)}")
-    answered = set(map(id_of, meets))
-    return found + [
-        f'meets: {name} is not there; add "{name} | yes or no | …"' for name in known if name not in answered
-    ]
+def corrected_faults(corrected: list[str]) -> list[str]:
+    """Corrections of given facts without their parts."""
+    return checks.row_faults(corrected, "fact | what is so | place")
 
 
 def attack_faults(candidates: list[str], criteria: list[str], attacks: list[str], met: list[str]) -> list[str]:
@@ -121,55 +111,17 @@ def choice_faults(candidates: list[str], attacks: list[str], choice: str, reject
     return found
 
 
-def document_faults(text: str, left_out: list[str], lost: list[str]) -> list[str]:
-    """Headings that are missing, empty or out of order, too many words, perspectives not heard and not named."""
-    body = sections(text)
-    missing = [name for name in SECTIONS if name not in body]
-    if missing:
-        return ["there is no section " + ", ".join(f"## {name}" for name in missing)]
-    found = [f"the section ## {name} is empty" for name in SECTIONS if not body[name]]
-    order = [name for name in body if name in SECTIONS]
-    if order != list(SECTIONS):
-        found.append(f"the sections stand as {', '.join(order)}; their order is {', '.join(SECTIONS)}")
-    count = len(text.split())
-    if count > MOST_WORDS:
-        found.append(f"it has {count:,} words, at most {MOST_WORDS:,}: cut what nobody needs to build or refuse it")
-    named = body["Perspectives"].lower().replace("-", " ")
-    unheard = [*left_out, *(line.partition(" ")[0] for line in lost)]
-    silent = [name for name in unheard if name.replace("-", " ") not in named]
-    return found + [f"the section ## Perspectives does not name {name}, which was not heard" for name in silent]
-
-
-def sections(text: str) -> dict[str, str]:
-    """The text under each second-level heading outside code fences."""
-    body: dict[str, str] = {}
-    heading, fenced = "", False
-    for line in text.splitlines():
-        if _FENCE.match(line):
-            fenced = not fenced
-        elif line.startswith("## ") and not fenced:
-            heading = line[3:].strip(" #")
-            body.setdefault(heading, "")
-            continue
-        if heading:
-            body[heading] += f"{line.strip()} " if line.strip() else ""
-    return body
-
-
 def faults(kind: str, values: list[str]) -> list[str]:
     """The faults of what is named; OSError or ValueError for a file or list that cannot be read."""
-    if kind == "document":
-        return document_faults(checks.text(values[0]), json.loads(values[1]), json.loads(values[2]))
     if kind == "choice":
         return choice_faults(json.loads(values[0]), json.loads(values[1]), values[2], json.loads(values[3]))
     if kind == "attacks":
         return attack_faults(*map(json.loads, values))
-    if kind == "meets":
-        return meets_faults(*map(json.loads, values))
-    return numbered_faults(kind, json.loads(values[0]))
+    rows = [] if _UNSAID.fullmatch(values[0]) else json.loads(values[0])
+    return corrected_faults(rows) if kind == "corrected" else numbered_faults(kind, rows)
 
 
-COUNTS = {**dict.fromkeys(NUMBERED, 1), "meets": 2, "attacks": 4, "choice": 4, "document": 3}
+COUNTS = {**dict.fromkeys(NUMBERED, 1), "corrected": 1, "attacks": 4, "choice": 4}
 
 
 def main(arguments: list[str]) -> int:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from skills.lib.prompts import read_prompts
+from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
-from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
 
 TYPE_CHECKING = False
@@ -17,13 +17,23 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 PERSPECTIVES = ("minimal", "removal", "upstream", "structural", "domain", "stateless", "first-principles")
+# The guides, read here so that a run keeps them.
+GUIDES = {
+    "minimal": read_resource(__file__, "minimal.md"),
+    "removal": read_resource(__file__, "removal.md"),
+    "upstream": read_resource(__file__, "upstream.md"),
+    "structural": read_resource(__file__, "structural.md"),
+    "domain": read_resource(__file__, "domain.md"),
+    "stateless": read_resource(__file__, "stateless.md"),
+    "first-principles": read_resource(__file__, "first-principles.md"),
+}
 # How many of them, from the left, an effort takes.
 BY_EFFORT = {"small": 3, "medium": 5, "large": 7}
 
 SITUATION: list[Requirement] = [
     Field("wanted", minimum=20, maximum=800, help="what the user wants to be able to do or be rid of, in their terms"),
     Field("facts", "list", minimum=2, maximum=14, help='each "fact | place or source"'),
-    Field("limits", "list", maximum=8, help='each "C1 | limit | hard or soft, set by whom"; [] where there is none'),
+    Field("limits", "list", maximum=8, required=False, help='each "C1 | limit | hard or soft, set by whom"'),
     Field(
         "done_when", "list", minimum=1, maximum=5, help='each "what to do or look at | what is seen once it is solved"'
     ),
@@ -33,7 +43,12 @@ SIZE: list[Requirement] = [
     Field("effort", choices=tuple(BY_EFFORT), help="small asks three perspectives, medium five, large all seven"),
     Field("stakes", minimum=20, maximum=500, help="how far a wrong design reaches, and what undoing it costs"),
     Field(
-        "also", "list", choices=PERSPECTIVES, maximum=4, help="perspectives that this problem calls for besides; or []"
+        "also",
+        "list",
+        choices=PERSPECTIVES,
+        maximum=4,
+        required=False,
+        help="perspectives that this problem calls for besides",
     ),
 ]
 REAL: list[Requirement] = [
@@ -50,7 +65,13 @@ REAL: list[Requirement] = [
         maximum=5,
         help='each "because … | seen where, or assumed", from the wish downwards',
     ),
-    Field("assumed", "list", maximum=6, help='each "what the request takes for granted | true, false or untested"'),
+    Field(
+        "assumed",
+        "list",
+        maximum=6,
+        required=False,
+        help='each "what the request takes for granted | true, false or untested"',
+    ),
     Field(
         "criteria", "list", minimum=2, maximum=6, help='each "R1 | what any solution must do | how one would see it"'
     ),
@@ -58,8 +79,16 @@ REAL: list[Requirement] = [
 ]
 JOINED: list[Requirement] = [
     Field("ideas", "list", minimum=2, maximum=10, help='each "I1 | idea | which perspectives had it"'),
-    Field("disputes", "list", maximum=6, help='each "who against whom | over what | what would settle it"'),
-    Field("learned", "list", maximum=8, help='each "fact that nobody knew before | place | what it changes"'),
+    Field(
+        "disputes", "list", maximum=6, required=False, help='each "who against whom | over what | what would settle it"'
+    ),
+    Field(
+        "learned",
+        "list",
+        maximum=8,
+        required=False,
+        help='each "fact that nobody knew before | place | what it changes"',
+    ),
     Command(["check_design.py", "ideas", "{ideas}"], 60, help="I1, I2, … with their three parts"),
 ]
 CANDIDATES: list[Requirement] = [
@@ -92,13 +121,26 @@ CHOICE: list[Requirement] = [
     ),
 ]
 WRITTEN: list[Requirement] = [
-    Field("design", maximum=300, help="path of the design's file, relative to the project's root"),
-    Field("summary", minimum=40, maximum=1000, help="the design in short, for the user"),
-    Artifact("{design}", help="the design as Markdown"),
+    Field("design", minimum=60, maximum=5000, help="what is changed where, and one real case from end to end"),
+    Field("steps", "list", minimum=1, maximum=12, help='each "what is done | how it is checked, and taken back"'),
+    Field("unheard", maximum=600, required=False, help="what it may have cost that a perspective was not heard"),
+    Field("path", maximum=300, required=False, help="where the document goes, if the user named a place"),
     Command(
-        ["check_design.py", "document", "{design}", "{calibrate.left_out}", "{explore.lost}"],
+        [
+            *("make_design.py", "{path}", "{design}", "{steps}", "{unheard}", "{context.wanted}", "{context.limits}"),
+            *(
+                "{reflect.real_problem}",
+                "{reflect.behind}",
+                "{reflect.criteria}",
+                "{synthesize.candidates}",
+                "{challenge.attacks}",
+            ),
+            *("{select.choice}", "{select.why}", "{select.against}", "{select.rejected}"),
+            *("{calibrate.perspectives}", "{calibrate.left_out}", "{explore.lost}"),
+        ],
         60,
-        help="all seven headings, and every perspective that was not heard is named",
+        help="writes the document",
+        records="document",
     ),
 ]
 PARAMS = [
@@ -109,22 +151,28 @@ PARAMS = [
 ASKED = ("problem", "constraints")
 KNOWN = ("context.facts", "context.limits", "context.done_when")
 GOAL = ("reflect.real_problem", "reflect.criteria")
-DECIDED = ("select.choice", "select.why", "select.against", "select.rejected")
 UNHEARD = ("calibrate.left_out", "explore.lost")
 
 
 def calibrate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Take the perspectives of the effort and those asked for besides; keep which are left out."""
-    wanted = {*PERSPECTIVES[: BY_EFFORT[ctx.step_state["effort"]]], *ctx.step_state["also"]}
+    wanted = {*PERSPECTIVES[: BY_EFFORT[ctx.step_state["effort"]]], *ctx.step_state.get("also", ())}
     taken = [name for name in PERSPECTIVES if name in wanted]
     return Outcome.OK, {"perspectives": taken, "left_out": [name for name in PERSPECTIVES if name not in wanted]}
+
+
+def guided(ctx: StepContext) -> list[str]:
+    """The perspectives that are asked, each with its guide."""
+    names = ctx.run_state["calibrate"]["perspectives"]
+    return [f"{name}: {GUIDES[name].partition(chr(10))[2].strip()}" for name in names]
 
 
 def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """The proposals under their perspectives, and the perspectives that nobody came back from; FAIL if all are lost."""
     results = ctx.step_state["results"]
-    proposals = [{"perspective": one["target"], **one["values"]} for one in results if one["status"] == "done"]
-    lost = [f"{one['target']} | {one.get('reason') or 'no reason'}" for one in results if one["status"] != "done"]
+    named = [(one["target"].partition(":")[0], one) for one in results]
+    proposals = [{"perspective": name, **one["values"]} for name, one in named if one["status"] == "done"]
+    lost = [f"{name} | {one.get('reason') or 'no reason'}" for name, one in named if one["status"] != "done"]
     return Outcome.OK if proposals else Outcome.FAIL, {"proposals": proposals, "lost": lost}
 
 
@@ -160,7 +208,7 @@ WORKFLOW = Workflow(
         "calibrate",
         "Calibrate the effort",
         ("reflect", "the effort fits what a wrong design would cost"),
-        (*ASKED, "context.wanted", *KNOWN),
+        ("context.wanted", *KNOWN),
         SIZE,
         calibrate,
     ),
@@ -168,18 +216,18 @@ WORKFLOW = Workflow(
         "reflect",
         "Reflect on the real problem",
         ("explore", "the problem holds no solution, and no criterion fits one solution alone"),
-        (*ASKED, "context.wanted", *KNOWN, "calibrate.stakes"),
+        ("problem", "context.wanted", *KNOWN),
         REAL,
     ),
     step(
         "explore",
         "Have the perspectives propose",
         ("aggregate", "every sub-agent has finished, or is accounted for as lost"),
-        (*GOAL, "calibrate.perspectives", "calibrate.left_out"),
+        (),
         handler=Dispatch(
             AgentRole.ARCHITECT,
             script="perspective.py",
-            targets="calibrate.perspectives",
+            targets=guided,
             then=collect,
             params={
                 "perspective": "{target}",
@@ -203,7 +251,7 @@ WORKFLOW = Workflow(
         "synthesize",
         "Build the candidates",
         ("challenge", "two to four candidates that differ in what they give up"),
-        (*GOAL, "context.limits", "aggregate.ideas", "aggregate.disputes", "aggregate.learned", "explore.proposals"),
+        (*GOAL, "context.limits", "aggregate.ideas", "aggregate.disputes", "aggregate.learned"),
         CANDIDATES,
     ),
     step(
@@ -226,14 +274,14 @@ WORKFLOW = Workflow(
     step(
         "output",
         "Write the design",
-        (None, "the design is written, and what was not heard is named in it"),
+        (None, "somebody who was not here could build it"),
         (
-            *(*ASKED, *GOAL, "reflect.behind", *KNOWN, "aggregate.learned"),
-            *("explore.proposals", "synthesize.candidates", "challenge.attacks", "challenge.met", *DECIDED),
-            *("calibrate.effort", "calibrate.perspectives", *UNHEARD),
+            *(*GOAL, "context.limits", "explore.proposals", "synthesize.candidates", "challenge.attacks"),
+            *("select.choice", "select.why", *UNHEARD),
         ),
         WRITTEN,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Solution design",
     description="Designs the solution of one problem from several perspectives, and selects one candidate by attack.",
     params=PARAMS,

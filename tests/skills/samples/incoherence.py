@@ -13,14 +13,6 @@ ENTRY = """I1: The guide promises 30 s, the client waits 10 s (drift, SHOULD)
 a) Correct the guide
 b) Raise the client
 Recommended: a, since callers rely on it"""
-
-
-def report(line: str) -> str:
-    """A report whose section on the issues holds this line."""
-    return f"# Report\n\n## Summary\n\nLooked.\n\n## Issues\n\n{line}\n\n## Coverage\n\nAll.\n\n## Open\n\nNothing.\n"
-
-
-ENDINGS = ("applied", "unfinished", "deferred", "unjudged")
 VALUES: dict[str, Any] = {
     "survey.sources": ["guide.md | docs | the timeout"],
     "dimensions.dimensions": ["A | guide.md; client.py | the timeout"],
@@ -32,7 +24,7 @@ VALUES: dict[str, Any] = {
     "read": ["guide.md", "client.py"],
     "gaps": any_of(["notes.md | may repeat the timeout"], []),
     "findings": any_of([f"{BOTH} | the stated timeout is not the real one"], []),
-    "candidates.candidates": any_of([CANDIDATE], []),
+    "candidates.joined": any_of(["I1 | A1"], []),
     "candidates.dropped": any_of([], ["A1 | outside the scope"]),
     # The deep dive.
     "candidate": CANDIDATE,
@@ -42,7 +34,7 @@ VALUES: dict[str, Any] = {
     "recommended": "a: because callers rely on it",
     "verdicts.issues": any_of(["I1 | drift | SHOULD | the timeout"], []),
     "verdicts.dismissed": any_of([], ["I1 | unjudged | its sub-agent was lost"]),
-    "batch.entries": [ENTRY],
+    "batch.entries": any_of([], [ENTRY]),
     "collect-answers.resolutions": any_of(
         ["I1 | resolved | a | say 10 seconds"],
         ["I1 | again | who relies on it?"],
@@ -55,12 +47,10 @@ VALUES: dict[str, Any] = {
     "status": "applied",
     "changes": ['notes.md:1 "waits 10 seconds" | was "waits 30 seconds"'],
     "collect.outcomes": any_of(['W1 | applied | notes.md:1 "waits 10 seconds"'], ["W1 | again | not yet as decided"]),
-    "report.report": any_of(*[f"report-{ending}.md" for ending in (*ENDINGS, "nothing")]),
+    "report.path": "report.md",
 }
 FILES = {
     "guide.md": "The client waits 30 seconds.\n",
     "client.py": "TIMEOUT = 10\n",
     "notes.md": "The client waits 10 seconds.\n",
-    "report-nothing.md": report("No candidate came up."),
-    **{f"report-{ending}.md": report(f"- I1 ({ending}): the timeout") for ending in ENDINGS},
 }

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
 VALUES: dict[str, Any] = {
     "calibrate.also": [],
     "context.limits": ["C1 | no new dependency | hard, set by the user"],
     "reflect.criteria": ["R1 | one order each | send it twice", "R2 | nobody waits | time it"],
     "aggregate.ideas": ["I1 | refuse a second one | minimal", "I2 | merge them | removal"],
-    "propose.meets": ["R1 | yes | the index", "R2 | no | a job comes late"],
     "propose.corrected": [],
     "synthesize.candidates": [
         "K1 refuse | the border refuses a second one | I1 | repeating on purpose",
@@ -18,10 +16,10 @@ VALUES: dict[str, Any] = {
     "challenge.met": ["K1 | R1 yes: the index; R2 yes", "K2 | R1 no: a job comes late; R2 yes"],
     "select.choice": "K1",
     "select.rejected": ["K2 | it comes late | orders that may be merged"],
+    "output.steps": ["the index first | two at once"],
+    "output.path": "design.md",
 }
 BY_SCRIPT: dict[str, dict[str, Any]] = {
     "perspective": {"criteria": '["R1 | one order each | send it twice", "R2 | nobody waits | time it"]'},
 }
-FILES = {
-    "design": "".join(f"## {name}\n\nStructural, domain, stateless, first-principles.\n\n" for name in SECTIONS),
-}
+FILES: dict[str, str] = {}
