@@ -17,7 +17,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills import __version__
-from skills.lib import status_files
+from skills.lib import launching, status_files
 from skills.lib.hosts.doctor import examination, registry
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, ok
 from skills.lib.hosts.hook import sessions
@@ -199,6 +199,21 @@ def test_a_state_folder_that_cannot_be_written(doctor: Any, tmp_path: Path, monk
     (tmp_path / "state").mkdir(mode=0o500)
     monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))
     assert "cannot be written" in only(doctor(), "lockstep", "state").what
+
+
+def test_a_launcher_that_is_missing_though_blocks_name_it(
+    doctor: Any, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = tmp_path / "state"
+    monkeypatch.setenv("LOCKSTEP_STATE", str(state))
+    monkeypatch.delenv("LOCKSTEP_LAUNCHER", raising=False)
+    assert of(doctor(), "lockstep", "launcher") == [ok("no run has short commands")]
+    assert launching.enter(str(state / "step"), "abcd2345", (sys.executable, "/skill/x.py", str(project)))
+    assert of(doctor(), "lockstep", "launcher") == [ok("the launcher of short commands is there", str(state / "step"))]
+    (state / "step").unlink()
+    result = only(doctor(), "lockstep", "launcher")
+    assert (result.status, result.where) == ("problem", str(state / "step"))
+    assert result.remedy == f"lockstep resume abcd2345 --project {project}"
 
 
 # The project.

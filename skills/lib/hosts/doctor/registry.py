@@ -20,6 +20,7 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
         "command": ("machine", "command"),
         "variables": ("machine", "variables"),
         "state": ("machine", "state_folder"),
+        "launcher": ("machine", "short_commands"),
         "hook": ("machine", "hook"),
         "runtimes": ("machine", "runtimes"),
         "sessions": ("records", "sessions_of_ended_runs"),
