@@ -24,7 +24,7 @@ BUDGETS = {
     "codebase-analysis": 36_000,
     "decision-critic": 33_000,
     "deepthink": 124_000,
-    "doc-sync": 47_500,
+    "doc-sync": 45_500,
     "incoherence": 135_000,
     "leon-writing-style": 49_500,
     "planner": 320_000,
