@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -77,10 +78,13 @@ _GUARDED = {
     "its result": Kind("Read", {"file_path": "a.py"}, is_result=True),
     "ls -la | head, which no rule concerns": Kind("Bash", _line("ls -la | head")),
     'git commit -m "one two", which no rule concerns': Kind("Bash", _line('git commit -m "one two"')),
-    "python x.py, which no rule concerns, read the long way": Kind("Bash", _line("python x.py")),
+    "python x.py, which no rule concerns": Kind("Bash", _line("python x.py")),
+    "ls *.py, which no rule concerns, read as a shell reads it": Kind("Bash", _line("ls *.py")),
     "an edit, which makes a place unknown": Kind("Edit", _EDIT),
     "the result of an edit": Kind("Edit", _EDIT, is_result=True),
-    "rm a.py, allowed": Kind("Bash", _line("rm a.py")),
+    "rm a.py, allowed by its words": Kind("Bash", _line("rm a.py")),
+    "its result, rm": Kind("Bash", _line("rm a.py"), is_result=True),
+    "make test, allowed": Kind("Bash", _line("make test")),
     "rm /x, denied": Kind("Bash", _line("rm /x"), expected=2),
     "make deploy, answered by a look": Kind("Bash", _line("make deploy"), session="", expected=2),
     "git push after tests, allowed: reads $tree": Kind("Bash", _line("git push"), session="tested", most=None),
@@ -134,28 +138,33 @@ def _with_policy(python: str, folder: str, samples: int, options: Options) -> Fi
             **({"tool_response": {"stdout": "ok", "stderr": "", "interrupted": False}} if is_result else {}),
         }
         expected = kind.expected if project == guarded else 0
-        return _time(hook, json.dumps(event).encode(), state, expected, cache)
+        return _processor_time(hook, json.dumps(event).encode(), state, expected, cache)
 
     for is_result in (False, True):
         seconds(guarded, Kind("Bash", _line("make test")), "tests", is_result, "tested")
     with options.progress("hooks with a policy", samples + WARM_UP) as tick:
         for at in range(samples + WARM_UP):
-            for name, kind in _GUARDED.items():
-                call, session = f"{name} {at}", kind.session or f"new-{at}"
+            for number, (name, kind) in enumerate(_GUARDED.items()):
+                call, session = f"toolu_{number}_{at}", kind.session or f"new-{at}"
                 if kind.is_result:
                     seconds(guarded, kind, call, False, session)
                 pair = [seconds(project, kind, call, kind.is_result, session) for project in (plain, guarded)]
                 if at >= WARM_UP:
                     took.setdefault(name, []).append(pair)
             if at >= WARM_UP:
-                took.setdefault(_GIT, []).append([took[next(iter(_GUARDED))][-1][0], _time(git, b"", state, 0)])
+                took.setdefault(_GIT, []).append(
+                    [took[next(iter(_GUARDED))][-1][0], _processor_time(git, b"", state, 0)]
+                )
             tick()
     rows: list[list[Cell]] = []
     for name, pairs in took.items():
         without, within = (statistics.median(times) for times in zip(*pairs, strict=True))
         most = _GUARDED[name].most if name in _GUARDED else None
         rows.append([name, without * 1000, within * 1000, within / without, most])
-    notes = ["No run is open. The policy is policies/coding.yaml. The last row is git alone, beside a hook."]
+    notes = [
+        f"Processor time of a process and of what it starts; medians of {samples}, interleaved. No run is open.",
+        "The policy is policies/coding.yaml. The last row is git alone, beside a hook.",
+    ]
     return Figures("A hook with a policy", ["call", "ms without", "ms with", "ratio", "at most"], rows, notes)
 
 
@@ -222,6 +231,14 @@ def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
         return moved.id, runner.command_line.step("done", moved), script
     finally:
         runner.close()
+
+
+def _processor_time(command: list[str], event: bytes, state: str, expected: int, cache: str = "") -> float:
+    """The seconds that a command, and what it starts, keep a processor busy: others on the machine count less."""
+    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+    _time(command, event, state, expected, cache)
+    end = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
 
 
 def _time(command: list[str], event: bytes, state: str, expected: int, cache: str = "") -> float:

@@ -3,8 +3,6 @@
 The accelerator is private to CPython; if it is missing or has changed, the public module is used.
 """
 
-from __future__ import annotations
-
 import sys
 
 TYPE_CHECKING = False
@@ -19,7 +17,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -32,7 +30,7 @@ def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-def _reader(object_pairs_hook: Any = None) -> Any:
+def _reader(object_pairs_hook: "Any" = None) -> "Any":
     """The attributes that the C scanner reads from its context; a class for them costs 20 µs."""
     namespace: Any = type(sys.implementation)  # that of ``types``, which costs 1 ms
     return namespace(
@@ -59,7 +57,7 @@ except (ImportError, TypeError, AttributeError):
     _scan = _scan_strictly = None  # type: ignore[assignment]
 
 
-def dumps(value: Any) -> str:
+def dumps(value: "Any") -> str:
     """Render ``value`` as compact JSON with sorted keys: the canonical form that digests are taken over.
 
     Raises TypeError or ValueError for what JSON does not have (other types, NaN, infinities).
@@ -71,7 +69,7 @@ def dumps(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_unserialisable)
 
 
-def digest(value: Any) -> str:
+def digest(value: "Any") -> str:
     """32 hex digits over the canonical JSON of ``value``."""
     return checksum(dumps(value).encode())
 
@@ -85,7 +83,7 @@ def checksum(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def ordered(value: Any) -> str:
+def ordered(value: "Any") -> str:
     """Render ``value`` as compact JSON with its keys in their own order, so that reading it gives back the same."""
     if _scan is not None:
         return "".join(_encode_ordered(value, 0))
@@ -94,7 +92,7 @@ def ordered(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_unserialisable)
 
 
-def readable(value: Any) -> str:
+def readable(value: "Any") -> str:
     """Render ``value`` as JSON on one line for a reader: spaces, its own order, every script as it is."""
     if _scan is not None:
         return "".join(_encode_readable(value, 0))
@@ -103,7 +101,7 @@ def readable(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=_unserialisable)
 
 
-def loads(text: str, *, strict: bool = False) -> Any:
+def loads(text: str, *, strict: bool = False) -> "Any":
     """Read JSON as ``dumps`` writes it; anything else goes the long way, which raises ValueError and says where.
 
     With ``strict`` a name that stands twice in one object is such an error: none of its two values is the right one.
@@ -125,7 +123,7 @@ def loads(text: str, *, strict: bool = False) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def load_object(text: str) -> dict[str, Any]:
+def load_object(text: str) -> "dict[str, Any]":
     """The JSON object in a text. Raises TypeError or ValueError if it is none."""
     found = loads(text)
     if not isinstance(found, dict):

@@ -13,8 +13,10 @@ from skills.lib.guard.shell_parts import SimpleCommand
 pytestmark = pytest.mark.req("G-04")
 NAMES = (
     "git make rm ls cd echo rg sort tee cat pytest deploy grep sh env if done export find printf cp sqlite3 time ./x"
+    " python python3"
 )
-REST = """push status -m commit -C sub a.py --force -rf --pre=x --ev "a b" 'c $(d)' 'x[$(d)]' "$X" "e\\"f" `g` h'
+REST = """-m pytest x.py X.PY sub/x.py .py
+push status -m commit -C sub a.py --force -rf --pre=x --ev "a b" 'c $(d)' 'x[$(d)]' "$X" "e\\"f" `g` h'
 'i ~ * > x 2>&1 2>/dev/null >/dev/null >x 3>&1 && || ; | & |& !x A=b = % -- # { {a,b} \\ ext::x a2>&1 < ( ) ''
 "" -f- \u200b \u00fc"""
 WORDS = [*NAMES.split(), *REST.split(), *NAMES.split(), "'a\nb'", "\n", "\t", '"a b"', "'a  b'"]

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skills.lib.guard import shell
+from skills.lib.guard.shell_matching import Match
 
 pytestmark = pytest.mark.req("G-04")
 
 
-def only(line: str, rule: str, folder: str = "/w") -> shell.Match:
+def only(line: str, rule: str, folder: str = "/w") -> Match:
     """The one match of a rule with a line."""
     (found,) = shell.read(line, folder).matches(rule.split())
     return found

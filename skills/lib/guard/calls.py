@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any, Protocol
 
-    from skills.lib.guard.shell import Match
+    from skills.lib.guard.shell_matching import Match
 
     TreeOf = Callable[[str], str | None]
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 FORMAT = 2
 # report: nothing is refused. look: what would be denied is answered by a look. deny: all three answers.
 MODES = ("report", "look", "deny")
+# UNKNOWN as ``picture.encoded`` writes it.
+UNKNOWN_FACT = {"?": "unknown"}
 
 
 def seal_of(compiled: Mapping[str, Any]) -> str:
@@ -44,6 +46,17 @@ class Rule:
         self.untrusted: list[list[Any]] = data.get("untrusted", [])
         self.sinks: list[list[Any]] = data.get("sinks", [])
         self.unsettled: list[list[Any]] | None = data.get("unsettled", None if self.changes else [])
+
+    @property
+    def only_forgets(self) -> bool:
+        """True if a call makes places UNKNOWN and says nothing else, whatever its result is."""
+        has_more = self.shows or self.implies or self.untrusted
+        return self.unsettled is not None and not has_more and all(effect[3] == ["forget"] for effect in self.changes)
+
+    def forgets(self, policy: str) -> list[dict[str, Any]]:
+        """The changes that make UNKNOWN what a call may change, if ``unsettled`` has them."""
+        about = {"policy": policy, "is": UNKNOWN_FACT}
+        return [{**about, "at": path, "keep": keep} for path, keep in self.unsettled or ()]
 
 
 def keep(compiled: Mapping[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib.guard import shell_programs as programs
+from skills.lib.guard.shell_matching import MANY
 from skills.lib.guard.shell_parts import FACTS, SimpleCommand, base
 from skills.lib.guard.shell_paths import is_shell_script, paths_of
 from skills.lib.guard.shell_repository import git_command
@@ -160,7 +161,7 @@ class Commands:
         if name == "git" and _changes(program) and any("/.git/" in one for one in self.written):
             return "git may run a file that the line writes"
         paths = [one for one in paths_of(program.words[1:], (), folder) if one]
-        if name in programs.MANY:
+        if name in MANY:
             made = [one for one in self.written if os.path.basename(one).lower() in _TASKS]
             if made or not self.written.isdisjoint(paths):
                 return f"{name} may read a file that the line writes"

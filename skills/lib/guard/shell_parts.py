@@ -1,7 +1,5 @@
 """The parts of a shell's line: its words, and the simple commands that they make."""
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +33,7 @@ class Word:
         self.known, self.single = known, single
         self.quoted = self.glob = self.tilde = False
 
-    def rest(self, at: int) -> Word:
+    def rest(self, at: int) -> "Word":
         """The word without its first characters, which are literal."""
         word = Word(self.text[at:], self.known, self.single)
         word.head, word.tail = self.head[at:], self.tail
@@ -57,9 +55,9 @@ class SimpleCommand:
 
     def __init__(
         self,
-        words: Sequence[str | None],
-        parts: Sequence[Word],
-        targets: Sequence[Word],
+        words: "Sequence[str | None]",
+        parts: "Sequence[Word]",
+        targets: "Sequence[Word]",
         folder: str,
         exit: str,
         is_plain: bool,

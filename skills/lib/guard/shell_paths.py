@@ -1,7 +1,5 @@
 """The paths that the words of a command name, absolute, with links followed."""
 
-from __future__ import annotations
-
 import os
 import stat
 
@@ -18,7 +16,7 @@ _PATTERNS = "*?["
 _HEAD = 256
 
 
-def paths_of(words: Sequence[Word], targets: Sequence[Word], folder: str) -> tuple[str | None, ...]:
+def paths_of(words: "Sequence[Word]", targets: "Sequence[Word]", folder: str) -> tuple[str | None, ...]:
     """The paths of operands, of options' values that look like one, and of redirections.
 
     None stands for what only the shell knows. Every operand counts as a path: a program may take it for one.
@@ -31,7 +29,7 @@ def paths_of(words: Sequence[Word], targets: Sequence[Word], folder: str) -> tup
     return tuple(found)
 
 
-def _named(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
+def _named(words: "Sequence[Word]") -> "Iterator[tuple[Word, bool]]":
     """The words, or parts of words, that may be paths; True for an operand."""
     has_options = True
     for word in words:
@@ -58,7 +56,7 @@ def _looks_like_path(text: str) -> bool:
     return "/" in text or text[:1] == "~" or text in (".", "..")
 
 
-def _path(word: Word, folder: str, is_operand: bool) -> list[str | None]:
+def _path(word: "Word", folder: str, is_operand: bool) -> list[str | None]:
     text = word.text
     if not word.known:
         return [None]

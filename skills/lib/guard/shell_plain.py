@@ -4,9 +4,9 @@ Most lines are of this kind. Whatever is not certainly so is left to ``shell_syn
 ``shell_programs``.
 """
 
-from __future__ import annotations
+import os
 
-from skills.lib.guard.shell_parts import Word
+from skills.lib.guard.shell_parts import SimpleCommand, Word
 
 # Outside of quotes a word with only these characters means to a shell what it reads as.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+,=-")
@@ -65,6 +65,8 @@ OF_GIT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("fetch", "pull"), ("--upload-pack", "--upl")),
     "push": ("--receive-pack", "--rec", "--exec", "--ex"),
 }
+# These run a script or a module of Python; what they run counts as a program of its own.
+_PYTHONS = frozenset(("python", "python3"))
 # These write files, which the same line may run, or read more than words.
 _ALONE = frozenset("tee cp mv ln install curl dd make gmake set".split())
 
@@ -75,12 +77,39 @@ def command(line: str) -> list[Word]:
     return found[0] if len(found) == 1 else []
 
 
+def simple_command(line: str, folder: str) -> SimpleCommand | None:
+    """The command of such a line in a folder, as ``shell.read`` gives it; None if the line is not certainly one."""
+    words = command(line)
+    if not words:
+        return None
+    texts = tuple([word.text for word in words])
+    return SimpleCommand(texts, tuple(words), (), os.path.realpath(folder), "own", True, frozenset())
+
+
 def commands(line: str) -> list[list[Word]]:
-    """The words of each command of a line of plain commands; none if it is not certainly one."""
-    found = _split(line) if len(line) <= _LONGEST else []
-    if len(found) > _MOST or not all(_is_plain(words) for words in found):
-        return []
-    return [] if len(found) > 1 and any(words[0].text in _ALONE for words in found) else found
+    """The words of each command of a line of plain commands; none if it is not certainly one.
+
+    Behind a command of Python are the words of the script or module that it runs.
+    """
+    lists = _split(line) if len(line) <= _LONGEST else []
+    found: list[list[Word]] = []
+    for words in lists if len(lists) <= _MOST else ():
+        started = _started(words)
+        if not started:
+            return []
+        found += started
+    return [] if len(lists) > 1 and any(words[0].text in _ALONE for words in found) else found
+
+
+def _started(words: list[Word]) -> list[list[Word]]:
+    """The words of a command, and of the program that it starts if it is Python; none if it is not plain."""
+    if words and words[0].text in _PYTHONS and not words[0].quoted and len(words) > 1:
+        first = words[1].text
+        rest = words[2:] if first == "-m" else words[1:]
+        is_script = not words[1].quoted and first.endswith(".py") and "/" not in first and first[0] not in "-."
+        is_known = is_script if first != "-m" else _is_plain(rest)
+        return [words, rest] if is_known else []
+    return [words] if _is_plain(words) else []
 
 
 def _split(line: str) -> list[list[Word]]:

@@ -191,10 +191,6 @@ STEERING = (
     *("MAKEFILES", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "PYTHONSTARTUP", "IFS"),
     *("PERL5DB", "TAR_OPTIONS", "RSYNC_RSH", "LESSOPEN", "LESSCLOSE"),
 )
-# Any of a program's operands may be what it is asked to do.
-MANY = frozenset("make gmake just rake ninja gradle gradlew mvn mvnw ant invoke inv task nox doit".split())
-# A part of the name of a subcommand is enough.
-ABBREVIATING = frozenset("npm pnpm yarn cargo hg svn ip nmcli apt aptitude".split())
 
 GIT_FLAGS = frozenset(
     "-p --paginate -P --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs"

@@ -6,6 +6,12 @@ An event that can concern no run and no policy ends here, before anything is imp
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+    from types import CodeType, ModuleType
+
 # How long the hook waits for a disk or a lock before it blocks, in seconds; hosts wait longer, and then let go.
 DEADLINE = 5.0
 # The events that are blocked if the hook itself fails, and the subcommands that are let through then.
@@ -16,8 +22,21 @@ RESULTS = (b"PostToolUse", b"PostToolUseFailure", b"AfterTool")
 LIFELINES = ("runs", "trace", "abandon")
 # What a project has at its root: its policy, and the commands that it adds to the gateway.
 POLICIES = (b"lockstep.policy.yaml", b"lockstep.gateway.yaml")
+_FOUND: "list[list[str] | None]" = []
+# Packages whose __init__.py has a docstring alone: it is not read.
+PLAIN = frozenset(("skills.lib.guard", "skills.lib.hosts", "skills.lib.hosts.hook"))
+# The modules in C that the hook needs, which some Pythons have in files.
+IN_C = frozenset(("_blake2", "_json", "fcntl"))
+ROOT = os.path.realpath(__file__).rpartition(os.path.join("skills", "lib", "hosts", "hook", ""))[0].rstrip(os.sep)
 # The fields that name the folder of a call.
 FOLDERS = (b"cwd", b"workdir", b"directory", b"dir_path")
+
+
+def state() -> str:
+    """The folder of what Lockstep keeps for a user, as ``paths.state`` has it."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
 
 
 def kept(folder: str) -> "list[str]":
@@ -25,11 +44,8 @@ def kept(folder: str) -> "list[str]":
 
     ``sessions`` that follow a run, ``facts`` of sessions, and ``openings`` of runs that sessions may be opening.
     """
-    base = os.environ.get("XDG_STATE_HOME", "")
-    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
-    state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
     try:
-        return os.listdir(os.path.join(state, folder))
+        return os.listdir(os.path.join(state(), folder))
     except OSError:
         return []
 
@@ -62,7 +78,16 @@ def session_of(raw: bytes) -> str:
 
 
 def policies_of(raw: bytes) -> "list[str] | None":
-    """The policies and gateway files of a call's folder and those above; None if it cannot be found at once."""
+    """The policies and gateway files of a call's folder and those above; None if it cannot be found at once.
+
+    A process has one event, so they are looked for once.
+    """
+    if not _FOUND:
+        _FOUND.append(_policies_of(raw))
+    return _FOUND[0]
+
+
+def _policies_of(raw: bytes) -> "list[str] | None":
     places = [field_of(raw, name) for name in FOLDERS if name == b"cwd" or b'"' + name + b'"' in raw]
     if not all(places) or not places[0].startswith(b"/"):
         return None
@@ -168,6 +193,94 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
     os._exit(0)
 
 
+class Library:
+    """Finds the modules of the library by their names, and reads their bytecode: Python's own finders take longer.
+
+    What it does not find, or what is out of date, it leaves to them.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: "Sequence[str] | None" = None, target: object = None) -> "ModuleSpec | None":
+        """What Python's own finders return for a module of the library, or for one in C; None for any other."""
+        if name in IN_C:
+            return extension(name)
+        if not path or not name.startswith("skills."):
+            return None
+        place = os.path.join(path[0], name.rpartition(".")[2])
+        spec: ModuleSpec
+        if name in PLAIN:
+            spec = type(sys.__spec__)(name, None, is_package=True)
+            spec.submodule_search_locations = [place]
+            return spec
+        code = code_of(place + ".py")
+        if code is None:
+            return None
+        spec = type(sys.__spec__)(name, Library, origin=place + ".py", loader_state=code)  # type: ignore[arg-type]
+        spec.has_location = True
+        return spec
+
+    @staticmethod
+    def create_module(spec: object) -> None:
+        """Leave it to Python to make the module."""
+
+    @staticmethod
+    def exec_module(module: "ModuleType") -> None:
+        """Run the code of a module."""
+        spec = module.__spec__
+        exec(spec.loader_state if spec else "", module.__dict__)  # noqa: S102  as every loader does
+
+
+def extension(name: str) -> "ModuleSpec | None":
+    """What Python's own finder returns for a module in C that has a file of its own: others list two folders first."""
+    import _frozen_importlib_external as external
+    import _imp
+
+    for folder in sys.path:
+        file = f"{folder}/{name}{_imp.extension_suffixes()[0]}"
+        if folder.endswith("lib-dynload") and os.path.isfile(file):
+            loader = external.ExtensionFileLoader(name, file)
+            return external.spec_from_file_location(name, file, loader=loader)
+    return None
+
+
+def code_of(file: str) -> "CodeType | None":
+    """The code of a module by its bytecode; None if that is not there, or of another state of the file."""
+    import marshal
+    from _frozen_importlib_external import MAGIC_NUMBER
+
+    folder, name = os.path.split(file)
+    try:
+        about = os.stat(file)
+        place = f"{folder}/__pycache__/{name[:-3]}.{sys.implementation.cache_tag}.pyc"
+        found = os.open(place, os.O_RDONLY)
+        try:
+            data = os.read(found, os.fstat(found).st_size)
+        finally:
+            os.close(found)
+    except OSError:
+        return None
+    state = (0, int(about.st_mtime) & 0xFFFFFFFF, about.st_size & 0xFFFFFFFF)
+    if data[:16] != MAGIC_NUMBER + b"".join([number.to_bytes(4, "little") for number in state]):
+        return None
+    code: CodeType = marshal.loads(memoryview(data)[16:])  # noqa: S302  where Python itself reads it
+    return code
+
+
+def load(name: str) -> "ModuleType":
+    """A module of the library, loaded once, without the packages around it if its bytecode is there."""
+    if name in sys.modules:
+        return sys.modules[name]
+    file = os.path.join(ROOT, *name.split(".")) + ".py"
+    code = code_of(file)
+    if code is None:
+        sys.path.insert(0, ROOT)
+        return __import__(name, fromlist=["name"])
+    module = sys.modules[name] = type(sys)(name)
+    module.__file__ = file
+    exec(code, module.__dict__)  # noqa: S102
+    return module
+
+
 def stop_collecting() -> None:
     """Switch the collection of garbage off: it would go through all that is loaded, and the process ends soon."""
     import gc
@@ -175,9 +288,56 @@ def stop_collecting() -> None:
     gc.disable()
 
 
+def is_quick(raw: bytes, host: str, facts: "list[str]") -> bool:
+    """True if policies have nothing to say of a call or a result, or if all that they say is kept now."""
+    session, policies = session_of(raw), policies_of(raw)
+    if not session or not policies:
+        return False
+    quick = load("skills.lib.hosts.hook.quick")
+    tool = field_of(raw, b"tool_name").decode()
+    line = "" if b'"chars"' in raw or b'"cmd"' in raw else line_of(raw)  # that is typed into a terminal
+    if line:
+        load("skills.lib.guard.shell_parts")
+        load("skills.lib.guard.shell_plain")
+    found = [quick.index(path) for path in policies]
+    if not tool or not quick.is_known(session, facts, found):
+        return False
+    if all(quick.is_unconcerned(tool, line, names) for *_, names in found):
+        return True
+    try:
+        return is_kept(raw, quick, line, host, session, dict(zip(policies, found)))  # noqa: B905  as many
+    except Exception:  # the library finds the same fault, and says it
+        return False
+
+
+def is_kept(
+    raw: bytes,
+    quick: "ModuleType",
+    line: str,
+    host: str,
+    session: str,
+    found: "dict[str, tuple[str, str, frozenset[str]]]",
+) -> bool:
+    """True if all that policies with these indexes say of an edit, of a plain command, or of its result is kept now."""
+    tool = field_of(raw, b"tool_name").decode()
+
+    def field(name: bytes) -> str:
+        return field_of(raw, name).decode()
+
+    if all(quick.edit_of(tool, names) for *_, names in found.values()):
+        load("skills.lib.hosts.hook.quick_facts")
+        edits = load("skills.lib.hosts.hook.quick_edits")
+        return bool(edits.is_kept(raw, field, host, session, list(found.values()), state()))
+    if line:
+        for name in ("guard.shell_matching", "hosts.hook.shell_calls", "hosts.hook.quick_facts"):
+            load(f"skills.lib.{name}")
+        commands = load("skills.lib.hosts.hook.quick_commands")
+        return bool(commands.is_kept(raw, field, line, host, session, list(found.items()), state(), load))
+    return False
+
+
 def serve_policies(raw: bytes, options: "dict[str, str]", watched: "dict[str, bool]") -> "int | None":
     """Serve an event that concerns no run by the policies alone; None if that cannot be done, or failed."""
-    stop_collecting()
     try:
         from skills.lib.hosts.hook.policy_only import serve
 
@@ -204,24 +364,19 @@ def main() -> None:
     if is_without_use(raw, followed, facts):
         os._exit(0)
     code: int | None = None
-    root = os.path.realpath(__file__)
-    for _ in range(5):
-        root = os.path.dirname(root)
-    sys.path.insert(0, root)
+    sys.meta_path.insert(0, Library)
     try:
         holds = has_policy(raw)
         watched["unread"] = holds and any(name in raw for name in OF_POLICIES[:2])
         watched["policy"] = holds or bool(facts and not is_of_others(raw, facts))
         if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
-            from skills.lib.hosts.hook.quick import is_free
-
-            tool = field_of(raw, b"tool_name").decode()
-            line = "" if b'"chars"' in raw else line_of(raw)  # that is typed into a terminal
-            session, policies = session_of(raw), policies_of(raw)
-            if session and policies and is_free(tool, line, session, policies, facts):
+            if is_quick(raw, options.get("--host", "claude"), facts):
                 os._exit(0)
+            stop_collecting()
+            sys.path.insert(0, ROOT)
             code = serve_policies(raw, options, watched)
         if code is None:
+            sys.path.insert(0, ROOT)
             stop_collecting()
             from skills.lib.hosts.hook.decision import main as serve
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from skills.lib.hosts.hook.policies import Source
 
 EDITS = ("edit", "write")
-# UNKNOWN as ``picture.encoded`` writes it.
-UNKNOWN_FACT = {"?": "unknown"}
 
 
 class Evidence:
@@ -139,8 +137,7 @@ class Evidence:
         """The changes that make UNKNOWN what a call may change."""
         if rule.unsettled is None:
             return self.guard.unsettled(one.rule, one.arguments)
-        about = {"policy": self.policy.id, "is": UNKNOWN_FACT}
-        return [{**about, "at": path, "keep": keep} for path, keep in rule.unsettled]
+        return rule.forgets(self.policy.id)
 
     def with_id(self, call: str) -> list[Record]:
         """The admitted calls to which the host gave an id, oldest first."""

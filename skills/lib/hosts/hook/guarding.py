@@ -32,9 +32,9 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
     """
     for path in policies.protected_near({event.cwd or os.getcwd(): None, event.folder: None}):
         if os.path.basename(path) == policies.GATEWAY and not quick.index(path)[0]:
-            from skills.lib.hosts.hook import policy_texts
+            from skills.lib.hosts.hook import policy_index
 
-            policy_texts.index_gateway(path)
+            policy_index.keep_gateway(path)
     if event.targets:
         _check_files(event)
     sources = sources_of(event, statuses)
@@ -84,8 +84,9 @@ def sources_of(event: Event, statuses: Sequence[Status]) -> list[Source]:
 
             name = run_facts.name(status["run"], status["project"], layer)
             found[name] = Source(path, status["project"], name, status["run"])
+    own = event.main + "."
     for name in facts.names():
-        if name.startswith(event.main + ".") and name not in found:
+        if name.startswith(own) and name not in found:
             about = facts.first(name)
             if about:
                 found[name] = Source(about["path"], about["root"], name, "", about["digest"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from skills.lib.guard.compiled import UNKNOWN_FACT
 from skills.lib.hosts.hook import facts
-from skills.lib.hosts.hook.evidence import EDITS, UNKNOWN_FACT, Evidence
+from skills.lib.hosts.hook.evidence import EDITS, Evidence
 from skills.lib.hosts.hook.guarding import is_unconcerned, key_of, policy_of, sources_of
 
 TYPE_CHECKING = False
@@ -123,7 +124,7 @@ def _learned(evidence: Evidence, one: Call, key: str, result: Result) -> list[Re
         code = one.exit_of(value["exit"]) if one.exit_of else value["exit"]
         value = {"output": value["output"], "exit": UNKNOWN if code is None else code}
         ok = code in (0, None)
-    elif ok and _only_forgets(rule) and not evidence.policy.counts(one.rule) and not _may_be_false(value):
+    elif ok and rule.only_forgets and not evidence.policy.counts(one.rule) and not _may_be_false(value):
         return _unsettled(evidence, one, rule)
     return evidence.guard.learn_rule(one.rule, one.arguments, ok, value, key)
 
@@ -132,12 +133,6 @@ def _unsettled(evidence: Evidence, one: Call, rule: Rule) -> list[Record]:
     changes = evidence.unsettled(one, rule)
     evidence.apply(changes)
     return changes
-
-
-def _only_forgets(rule: Rule) -> bool:
-    """True if a call makes places UNKNOWN and says nothing else, whatever its result is."""
-    has_more = rule.shows or rule.implies or rule.untrusted
-    return rule.unsettled is not None and not has_more and all(effect[3] == ["forget"] for effect in rule.changes)
 
 
 def _may_be_false(value: Any) -> bool:

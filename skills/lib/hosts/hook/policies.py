@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skills.lib.guard.policy import Policy
 
 # A project's policy and its gateway, at its root; agents' editing tools change neither.
-NAME, GATEWAY = "lockstep.policy.yaml", "lockstep.gateway.yaml"
+NAME, GATEWAY = quick.POLICIES
 
 
 class Source:

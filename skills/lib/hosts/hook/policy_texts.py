@@ -13,11 +13,10 @@ from skills.lib import compact_json, files
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.guard import compiled as compiled_policies
 from skills.lib.guard.policy import Policy
-from skills.lib.hosts.hook import policies, quick
+from skills.lib.hosts.hook import policies, policy_index, quick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from skills.lib.hosts.hook.policies import Source
@@ -45,48 +44,8 @@ def load(source: Source) -> Policy:
         compiled_policies.keep(compiled)
         policy = policies.named(Policy(compiled), source)
     if quick.index(source.path)[1] != digest:
-        quick.keep(source.path, source.facts.partition(".")[2] or "run", digest, _free(policy), about)
+        policy_index.keep(source.path, source.facts.partition(".")[2] or "run", policy, about)
     return policy
-
-
-def index_gateway(path: str) -> None:
-    """Keep the index of a gateway file, which is on the tools alone that edit and write, if there is none."""
-    if not quick.index(path)[0]:
-        try:
-            quick.keep(path, "gateway", "", _tools_but({"edit", "write"}), quick.about_file(path))
-        except OSError:
-            return
-
-
-def _tools_but(rules: set[str]) -> set[str]:
-    """The hosts' names of the tools that the table has, but for those of these canonical names or own names."""
-    from skills.lib.hosts.hook.tools import ALSO, FREE, TABLE
-
-    named = {own: name for name, hosts in TABLE.items() for names in hosts.values() for own in names} | ALSO
-    concerned = {own for name, hosts in TABLE.items() if name in rules for names in hosts.values() for own in names}
-    return ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
-
-
-def _free(policy: Policy) -> list[str]:
-    """The names of an index: the hosts' of tools that a policy says nothing of, and the programs that it has rules on.
-
-    Tools that change files are none of them: they could change the policy itself.
-    """
-    from skills.lib.hosts.hook.tools import TABLE
-
-    free = _tools_but({*policy.tools, "edit", "write", "shell"})
-    ruled = {quick.RULED + _ruled(words) for _, words in policy.shell_rules() if words}
-    shells = set() if "shell" in policy.tools else {own for names in TABLE["shell"].values() for own in names}
-    return sorted(free | ruled | {f"shell {own}" for own in shells - set(policy.tools)})
-
-
-def _ruled(rule: Sequence[str]) -> str:
-    """The program that a rule is on, of git with the command if the rule has one."""
-    from skills.lib.guard.shell_parts import base
-
-    program = base(rule[0])
-    command = next((word for word in rule[1:] if word[:1] != "-"), "")
-    return f"{program} {command}" if program == "git" and command else program
 
 
 def compile_apart(text: bytes, path: str) -> dict[str, Any]:

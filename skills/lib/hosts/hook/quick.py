@@ -5,8 +5,6 @@ programs that it has rules on, the checksum of its text, and what ``stat`` said 
 Whatever is not certain is left to the library.
 """
 
-from __future__ import annotations
-
 import os
 
 TYPE_CHECKING = False
@@ -15,13 +13,23 @@ if TYPE_CHECKING:
 
     from skills.lib.guard.shell_parts import Word
 
+    # The end of the names of a policy's facts, the checksum of its text, and the names of the index.
+    Index = tuple[str, str, frozenset[str]]
+
 _LONGEST = 100_000
-# What begins the names of programs, and of commands of git, that a policy has rules on.
+# The form of an index, and of the rules beside it; one of another form is made anew.
+FORM = "3"
+# What begins the names of programs, and of a program with its command (``git push``), that a policy has rules on.
 RULED = "$ "
-_NOTHING: tuple[str, str, frozenset[str]] = ("", "", frozenset())
+# What begins the name of a tool that edits or writes: behind it stands its canonical name and, if the policy has a rule
+# on it, after a tab each of the changes that a call makes, as JSON.
+EDITING = "~ "
+# What a project has at its root: its policy, and the commands that it adds to the gateway.
+POLICIES = ("lockstep.policy.yaml", "lockstep.gateway.yaml")
+_NOTHING: "Index" = ("", "", frozenset())
 
 
-def is_free(tool: str, line: str, session: str, policies: Iterable[str], facts: Sequence[str]) -> bool:
+def is_free(tool: str, line: str, session: str, policies: "Iterable[str]", facts: "Sequence[str]") -> bool:
     """True if none of these policies says anything of a call, and the session has facts of no other policy.
 
     ``line`` is a command line, "" if there is none that can be found at once. ``session`` is the end of the names of
@@ -30,33 +38,55 @@ def is_free(tool: str, line: str, session: str, policies: Iterable[str], facts: 
     found = [index(path) for path in policies]
     if not tool or not found or not all(is_unconcerned(tool, line, names) for *_, names in found):
         return False
+    return bool(session) and is_known(session, facts, found)
+
+
+def is_known(session: str, facts: "Sequence[str]", found: "Sequence[Index]") -> bool:
+    """True if a session has facts of no other policy than those with these indexes."""
     known = {own for own, *_ in found}
-    held = [name.partition(".") for name in facts if name.partition(".")[0].endswith(session)]
-    return bool(session) and all(own in known for _, _, own in held)
+    held = [name.partition(".") for name in facts if session in name]
+    return all(own in known for name, _, own in held if name.endswith(session))
 
 
-def is_unconcerned(tool: str, line: str, names: frozenset[str]) -> bool:
+def edit_of(tool: str, names: "Iterable[str]") -> "list[str]":
+    """The canonical name of a tool that edits or writes, and the changes that a call makes; [""] for a rule with none.
+
+    Empty if a policy, whose index has these names, asks for more.
+    """
+    found = [name for name in names if name.startswith(f"{EDITING}{tool} ")]
+    return found[0].split(" ", 2)[2].split("\t") if len(found) == 1 else []
+
+
+def is_unconcerned(tool: str, line: str, names: "frozenset[str]") -> bool:
     """True if a policy, whose index has these names, says nothing of a call of a tool or of a command line."""
     return tool in names or (f"shell {tool}" in names and is_unruled(line, names))
 
 
-def is_unruled(line: str, names: frozenset[str]) -> bool:
+def is_unruled(line: str, names: "frozenset[str]") -> bool:
     """True if a line certainly runs only programs, and commands of git, that the policy has no rule on."""
     if not line:
         return False
     from skills.lib.guard.shell_plain import commands  # most calls are of other tools
 
     found = commands(line)
-    return bool(found) and not any(_is_ruled(words[0].text, words[1:2], names) for words in found)
+    return bool(found) and not any(_is_ruled(words[0].text.lower(), words[1:], names) for words in found)
 
 
-def _is_ruled(program: str, following: Sequence[Word], names: frozenset[str]) -> bool:
-    """True if the policy has a rule on a program, or on the command of git that follows."""
-    is_command = program == "git" and f"{RULED}git {following[0].text}" in names
-    return is_command or RULED + program in names
+def _is_ruled(program: str, following: "Sequence[Word]", names: "frozenset[str]") -> bool:
+    """True if the policy may have a rule on a program, or on a command of it that is among the words.
+
+    The command of git is its first word. Some programs take a part of a command for it.
+    """
+    if RULED + program in names:
+        return True
+    given = [word.text for word in (following[:1] if program == "git" else following) if word.text]
+    commands = [name.rpartition(" ")[2] for name in names if name.startswith(f"{RULED}{program} ")]
+    return any(
+        command == word or (program != "git" and command.startswith(word)) for command in commands for word in given
+    )
 
 
-def index(path: str) -> tuple[str, str, frozenset[str]]:
+def index(path: str) -> "Index":
     """The end of the names of a policy's facts, the checksum of its text, and the tools that it says nothing of.
 
     All are empty if that is not known.
@@ -71,7 +101,7 @@ def index(path: str) -> tuple[str, str, frozenset[str]]:
         return _NOTHING
 
 
-def keep(path: str, own: str, digest: str, names: Iterable[str], about: str) -> None:
+def keep(path: str, own: str, digest: str, names: "Iterable[str]", about: str) -> None:
     """Keep the index of a policy; ``about`` is what ``about_file`` said before the policy was read."""
     if not about:
         return
@@ -88,11 +118,21 @@ def about_file(path: str) -> str:
     found = os.stat(path, follow_symlinks=False)
     if found.st_mode & 0o170000 == 0o120000:
         return ""
-    return f"2 {found.st_mode} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+    return f"{FORM} {found.st_mode} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
 
 
 def place_of(path: str) -> str:
     """Where the index of a policy is kept."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     name = path.replace("%", "%25").replace(os.sep, "%2F")
-    return os.path.join(os.path.abspath(base), "lockstep", "policies", name[-200:] + ".names")
+    return os.path.join(os.path.abspath(cache()), "policies", name[-200:] + ".names")
+
+
+def rules_of(digest: str) -> str:
+    """Where the rules on commands of the policy with that checksum are kept."""
+    return os.path.join(os.path.abspath(cache()), "policies", digest + ".rules")
+
+
+def cache() -> str:
+    """The user's cache folder for Lockstep, as ``paths.cache`` has it."""
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "lockstep")

@@ -1,7 +1,5 @@
 """The command line that a call of a shell tool gives."""
 
-from __future__ import annotations
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,14 +18,14 @@ def may_concern_lockstep(command: str) -> bool:
     return any(word in command for word in (*LIFELINES, *STEERING))
 
 
-def command_of(given: Mapping[str, Any]) -> str:
+def command_of(given: "Mapping[str, Any]") -> str:
     """The command line of a shell tool's call as text, or what is typed into one; "" if there is none."""
     command, typed = _command(given), given.get("chars")
     line = " ".join(command) if isinstance(command, list) else command
     return f"{line}\n{typed}" if isinstance(typed, str) else line
 
 
-def words_of(given: Mapping[str, Any]) -> list[str]:
+def words_of(given: "Mapping[str, Any]") -> list[str]:
     """The words of a shell tool's call if it is one simple command, else empty."""
     command = _command(given)
     if isinstance(command, list):
@@ -37,7 +35,7 @@ def words_of(given: Mapping[str, Any]) -> list[str]:
     return simple_command(command)
 
 
-def _command(given: Mapping[str, Any]) -> str | list[str]:
+def _command(given: "Mapping[str, Any]") -> str | list[str]:
     """The command line, or the words if no shell reads them; for a list that hands a line to a shell, that line."""
     command = given.get("command", given.get("cmd"))
     if isinstance(command, str):
