@@ -130,14 +130,19 @@ class Facts:
 
     def rewrite(self, records: Sequence[dict[str, Any]]) -> None:
         """Replace all records by these. Raises EnvironmentProblem if they cannot be written."""
-        from skills.lib import files  # a file is written anew seldom
+        import fcntl
 
         data, last = _lines(records, "")
+        part = f"{self.path}.{os.getpid()}.part"
         try:
-            files.write(self.path, data)
+            file = os.open(part, _OPENED | os.O_TRUNC, 0o600)
+            fcntl.flock(file, fcntl.LOCK_EX)  # before others see it: nobody else adds to what is written here
+            if os.write(file, data) != len(data):
+                raise OSError(0, "the disk is full")
+            os.fsync(file)
+            os.replace(part, self.path)
             os.close(self._file)
-            self._file = -1
-            self._file = self._locked()
+            self._file = file
         except OSError as error:
             raise _unusable(self.path, error.strerror or str(error)) from error
         self.records, self._last, self._size = list(records), last, len(data)
