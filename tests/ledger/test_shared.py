@@ -22,6 +22,7 @@ from skills.lib.testing.follower import Shell
 from tests.fixtures.agents import git
 from tests.fixtures.kinds import PROJECT, URL, Kind
 from tests.fixtures.processes import ended, forked
+from tests.fixtures.skill import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -369,6 +370,15 @@ def test_without_psycopg_the_way_to_it_is_told(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert f"EnvironmentProblem: {URL} is set, and {sys.executable} has no psycopg" in done.stderr
     assert issubclass(LedgerError, EnvironmentProblem)
+
+
+def test_a_hook_whose_python_begins_without_its_packages_reads_the_ledger(shared: Kind, tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "home")) as ledger:
+        opened(ledger, "one")
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r})\nfrom skills.lib.ledger import Ledger\n"
+    code += f"with Ledger({str(tmp_path / 'home')!r}, create=False) as ledger: print(ledger.run('one').turn)"
+    done = subprocess.run([sys.executable, "-IS", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")
 
 
 def test_a_step_without_the_url_imports_nothing_of_it(agent: Factory) -> None:

@@ -6,6 +6,11 @@ import sys
 
 from skills.lib.errors import EnvironmentProblem
 
+if sys.flags.no_site:  # a host's hook begins without the packages of its Python
+    import site
+
+    site.main()
+
 try:
     import psycopg
     import psycopg.conninfo
