@@ -81,6 +81,6 @@ def test_an_edited_record_is_found_when_it_is_looked_through(agent: Factory, kin
         block = tour.follow(block, **values)
     home: Path = tour.project / ".lockstep"
     assert kind.edit(home, edit) == [1]
-    with Ledger(str(home), create=False) as ledger, pytest.raises(LedgerError, match="is damaged|has lost") as told:
+    with Ledger(str(home), create=False) as ledger, pytest.raises(LedgerError, match=r"is damaged|has lost") as told:
         verification.verify(ledger)
     assert told.value.what.startswith(kind.named(home))
