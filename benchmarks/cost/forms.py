@@ -139,6 +139,12 @@ def sentence_edits(before: str, after: str) -> list[str]:
     ]
 
 
+def traced(rows: list[str]) -> list[str]:
+    """Rows such as "path | passage | case 2: how" as "2 | passage"."""
+    found = [row.split(" | ") for row in rows]
+    return [f"{re.findall(r'case ([0-9]+)', how)[0]} | {passage}" for _, passage, how in found]
+
+
 # The steps that say to edit a file in its places, and not to write it anew.
 EDITED = {"leon-writing-style.refine"}
 
@@ -244,6 +250,10 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "deepthink.abstract": {"principles": ("principles", first(3))},
     "deepthink.recall": {"analogies": ("analogies", first(3))},
     "deepthink-perspective.challenge": {"standing": ("standing", standing)},
+    "prompt-engineer-single-prompt.assess": {"findings": ("findings", parts(1, 2))},
+    "prompt-engineer-single-prompt.understand": {"parts": ("parts", parts(1, 2, 3))},
+    "prompt-engineer-single-prompt.plan": {"rejected": ("rejected", first(2))},
+    "prompt-engineer-single-prompt.execute": {"traced": ("traced", traced)},
     "leon-writing-style.tells": {"tells": ("tells", finds)},
     "leon-writing-style.marks": {"marks": ("marks", parts(0, 2))},
     "leon-writing-style.align": {"departures": ("departures", parts(0, 1))},

@@ -35,8 +35,12 @@ def test_the_verdict_is_fail_if_a_must_was_kept(severity: str, standing: str, ve
         mine = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{step}.")}
         block = follower.follow(block, mine)
     assert block.context["doubt.verdict"] == verdict
-    report = VALUES["report.report"]
-    assert follower.follow(block, {"report": report}).kind == "done"
+    done = follower.follow(block, {})
+    assert done.kind == "done"
+    lines = done.result["report"].splitlines()
+    told = f"- {severity}, correctness, data.txt:2: the total is wrong by one (kept: the caller at data.txt:3 decides)"
+    assert lines[0] == f"Verdict: {verdict}."
+    assert lines[2] == (told if standing == "kept" else "No finding.")
 
 
 def faults(project: Path, *values: str | list[str]) -> list[str]:
@@ -81,5 +85,19 @@ def test_every_aspect_was_examined_and_every_finding_is_settled_and_reported(tmp
     assert faults(tmp_path, "kept", finding, []) == ["finding F1 is missing"]
     assert faults(tmp_path, "kept", finding, ["F1 | kept | yes"]) == ["F1: say why, with the path:line that decides"]
     kept = ["F1 | kept | the caller at data.txt:3 decides"]
-    assert faults(tmp_path, "report", finding, kept, "all is well") == ["the report does not name data.txt:2 (F1)"]
-    assert faults(tmp_path, "report", finding, kept, "fail: data.txt:2 is wrong") == []
+    assert faults(tmp_path, "kept", finding, kept) == []
+
+
+def test_the_report_has_what_was_kept_the_most_severe_first(tmp_path: Path) -> None:
+    findings = [
+        "F1 | readability | COULD | data.txt:1 | `one` | says nothing",
+        "F2 | security | MUST | data.txt:2 | `two` | a | b",
+        "F3 | security | SHOULD | data.txt:3 | `three` | dropped later",
+    ]
+    kept = ["F1 | kept | data.txt:1", "F2 | kept | data.txt:2", "F3 | dropped | data.txt:3"]
+    [printed] = faults(tmp_path, "report", findings, EXAMINED[:1], kept, "fail")
+    assert json.loads(printed) == (
+        "Verdict: fail.\n\n- MUST, security, data.txt:2: a | b (kept: data.txt:2)\n"
+        "- COULD, readability, data.txt:1: says nothing (kept: data.txt:1)\n\n"
+        "Examined:\n- correctness | all three lines of it"
+    )

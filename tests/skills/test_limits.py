@@ -185,7 +185,7 @@ HELD: dict[Stated, Held] = {
         "prompt-engineer-greenfield", "understand.difficulties", 2, 8
     ),
     Stated("prompt-engineer/greenfield, design", "at least one"): Bound(
-        "prompt-engineer-greenfield", "design.rejected", 1, 10
+        "prompt-engineer-greenfield", "design.rejected", 1, 2
     ),
     Stated("prompt-engineer/problem, triage", "one to six paths"): Refused(
         "prompt-engineer/scripts/check_prompts.py", ("begin", "new", [], "yes", "1", "6"), "takes 1 to 6"
@@ -199,8 +199,8 @@ HELD: dict[Stated, Held] = {
     Stated("prompt-engineer/prompt_steps, cases", "two to eight inputs"): Bound(
         "prompt-engineer-single-prompt", "assess.cases", 2, 8
     ),
-    Stated("prompt-engineer/prompt_steps, plan form", "at least one"): Bound(
-        "prompt-engineer-single-prompt", "plan.rejected", 1, 10
+    Stated("prompt-engineer/prompt_steps, plan form", "one or two techniques"): Bound(
+        "prompt-engineer-single-prompt", "plan.rejected", 1, 2
     ),
     Stated("prompt-engineer/single_prompt, understand", "one to fifteen passages"): Bound(
         "prompt-engineer-single-prompt", "understand.parts", 1, 15

@@ -95,23 +95,15 @@ ROLE = {
 }
 STOOD = "What decides? | the words of case 1"
 VERDICTS: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept", f"C3 | {STOOD} | kept"]}
-SUMMARY: Values = {
-    "summary": [
-        "C1 | prompts/triage.md | one-precedence | a mail with two problems gets one label, billing first",
-        "not tested: no model was run",
-    ]
-}
+SUMMARY: Values = {}
 IMPROVED = """Read the mail: {mail}
 Answer with the label alone. Give the label: billing, bug or other.
 Give one label. If several fit, billing goes before bug, and bug before other.
 """
-DONE: Values = {
-    "traced": [
-        f'{RUN}/after/prompts/triage.md | "billing goes before bug" | case 1: one label, billing',
-        f'{RUN}/after/prompts/triage.md | "Give one label." | case 2 stays bug',
-    ],
-    "told": "prompts/triage.md changed in three places; no model was run. The old text lies under before/.",
-}
+DONE: Values = {"traced": ['1 | "billing goes before bug"', '2 | "Give one label."']}
+TOLD = (
+    f"Written: prompts/triage.md (C1, C2, C3). The old texts lie under {RUN}/before. No model was run on the new ones."
+)
 
 
 @pytest.fixture
@@ -204,7 +196,7 @@ def test_a_weak_prompt_is_improved_after_the_user_had_the_plan_revised(agent: Fo
     assert execute.at == "execute"
     assert prompt(project) == TRIAGE_PROMPT
     done = agent.follow(execute, DONE)
-    assert (done.at, done.result["told"]) == ("done", DONE["told"])
+    assert (done.at, done.result["told"]) == ("done", TOLD)
     assert prompt(project) == IMPROVED
     assert (project / RUN / "before/prompts/triage.md").read_text() == TRIAGE_PROMPT
     assert (project / RUN / "changes.diff").read_text() == (
@@ -223,7 +215,7 @@ def test_a_weak_prompt_is_improved_after_the_user_had_the_plan_revised(agent: Fo
 
 @pytest.mark.req("W-18")
 def test_what_is_seen_before_and_after_the_answer(agent: Follower, asking: Block, snapshot: SnapshotAssertion) -> None:
-    assert "a mail with two problems gets one label" in asking.words("QUESTION")
+    assert "- C1 | prompts/triage.md | one-precedence | case 1; costs a sentence" in asking.words("QUESTION")
     assert stable(asking) == snapshot(name="question")
     execute = answer(agent, asking, "yes")
     assert execute.context["approve.answer"] == "yes"
@@ -340,12 +332,40 @@ def test_a_folder_with_the_old_prompts_of_another_run_is_refused(agent: Follower
     assert "holds the changes and the old prompts of an earlier run" in refused.words("WHY")
 
 
+@pytest.mark.parametrize(
+    "traced, why",
+    [
+        (['1 | "billing goes before bug"'], "case 2 has no passage"),
+        (['1 | "billing goes before bug"', '2 | "always two"'], "case 2: 'always two' stands in no prompt under"),
+        (['1 | "billing goes before bug"', '7 | "Give one label."'], "the form is the number of a case, 1 to 2"),
+    ],
+)
+def test_each_case_is_traced_to_a_passage_of_the_new_text(
+    agent: Follower, project: Path, asking: Block, traced: list[str], why: str
+) -> None:
+    execute = answer(agent, asking, "yes")
+    padded = traced * 2 if len(traced) == 1 else traced
+    assert why in agent.follow(execute, {"traced": padded}).words("WHY")
+    assert prompt(project) == TRIAGE_PROMPT
+    assert agent.follow(execute, DONE).at == "done"
+
+
+def test_a_change_that_was_dropped_is_told_with_the_answer_that_refuted_it(
+    agent: Follower, planning: Block, project: Path
+) -> None:
+    write_plan(project, CLASH, ROLE)
+    verdicts: Values = {"verdicts": [f"C1 | {STOOD} | kept", "C3 | Does a case need it? | case 2 does | dropped"]}
+    asked = follow_all(agent, planning, PLAN, verdicts, SUMMARY)
+    assert "- dropped | C3, role-limits | case 2 does\n- rejected | chain-of-thought |" in asked.words("QUESTION")
+    assert agent.follow(answer(agent, asked, "yes"), DONE).result["told"].startswith("Written: prompts/triage.md (C1).")
+
+
 def test_a_fault_that_quotes_what_is_not_there_is_refused(agent: Follower) -> None:
     block = follow_all(agent, agent.begin(), TASK)
-    findings = ['prompts/triage.md | "Be brief." | no limit', "prompts/triage.md | Read | no quotation marks"]
+    findings = ['"Be brief." | no limit', "Read | no quotation marks"]
     refused = agent.follow(block, {**FAULTS, "findings": findings})
     assert "entry 1: 'Be brief.' does not stand in prompts/triage.md" in refused.words("WHY")
-    assert "entry 2, 'prompts/triage.md | Read | no quotation marks': the form is" in refused.words("WHY")
+    assert "entry 2, 'Read | no quotation marks': the form is" in refused.words("WHY")
 
 
 @pytest.mark.parametrize(
@@ -470,7 +490,7 @@ def test_a_handover_is_changed_on_both_sides(project: Path) -> None:
     write_plan(project, gives, takes)
     verdicts: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept"]}
     block = follow_all(agent, block, PLAN, verdicts, SUMMARY)
-    traced = [f'{RUN}/after/{file} | "steps: as told, or none." | the case' for file in files]
+    traced = [f'{at} | "steps: as told, or none."' for at in range(1, len(files) + 1)]
     done = follow_all(agent, answer(agent, block, "yes"), {**DONE, "traced": traced})
     assert done.at == "done"
     assert prompt(project) == TRIAGE_PROMPT.replace(gives["quote"], gives["replacement"])
@@ -526,7 +546,7 @@ def test_a_new_prompt_grows_from_requirements(project: Path) -> None:
     block = follow_all(agent, block, kept, SUMMARY)
     execute = answer(agent, block, "yes")
     assert not (project / "prompts/answer.md").exists()
-    traced = [f'{RUN}/after/prompts/answer.md | "{quote}" | case' for quote in ("not in the handbook", "section")]
+    traced = [f'{at} | "{quote}"' for at, quote in enumerate(("not in the handbook", "section"), 1)]
     assert follow_all(agent, execute, {**DONE, "traced": traced}).at == "done"
     assert prompt(project, "answer") == DRAFT
     assert (project / RUN / "changes.diff").read_text().startswith("--- /dev/null\n+++ b/prompts/answer.md\n")

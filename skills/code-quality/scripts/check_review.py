@@ -1,11 +1,12 @@
-"""Checks what code-quality records: files that exist, findings with their words, a report that leaves none out.
+"""Checks what code-quality records: files that exist, findings with their words; and makes the report of those kept.
 
 Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. Prints each fault and ends with 1 if there is
-one.
+one. ``report FINDINGS EXAMINED KEPT VERDICT`` prints the report as JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
@@ -71,11 +72,17 @@ def kept_faults(findings: Rows, kept: Rows) -> Rows:
     return found
 
 
-def report_faults(findings: Rows, kept: Rows, report: str) -> Rows:
-    """Findings that were kept and that the report does not name by their place."""
-    left = [checks.cells(row)[0] for row in kept if checks.cells(row)[1] == "kept"]
-    places = {checks.cells(row)[0]: checks.cells(row)[3] for row in findings}
-    return [f"the report does not name {places[name]} ({name})" for name in left if places[name] not in report]
+def report(findings: Rows, examined: Rows, kept: Rows, verdict: str) -> str:
+    """The report: the verdict, each finding that was kept, the most severe first, and what was examined."""
+    left = {cells[0]: cells[2] for row in kept if (cells := checks.cells(row))[1] == "kept"}
+    rows = [checks.cells(row) for row in findings]
+    rows = sorted((cells for cells in rows if cells[0] in left), key=lambda cells: SEVERITIES.index(cells[2]))
+    told = [
+        f"- {severity}, {aspect}, {place}: {' | '.join(wrong)} (kept: {left[name]})"
+        for name, aspect, severity, place, _, *wrong in rows
+    ]
+    looked = [f"- {row}" for row in examined]
+    return "\n".join([f"Verdict: {verdict}.", "", *(told or ["No finding."]), "", "Examined:", *looked])
 
 
 def path_of(place: str) -> str:
@@ -87,8 +94,17 @@ CHECKS: dict[str, tuple[checks.Check, str]] = {
     "files": (file_faults, "rows"),
     "findings": (finding_faults, "rows rows rows"),
     "kept": (kept_faults, "rows rows"),
-    "report": (report_faults, "rows rows text"),
 }
 
+
+def main(arguments: list[str]) -> int:
+    """Check what a step records, or print the report as JSON."""
+    match arguments:
+        case ["report", findings, examined, kept, verdict]:
+            print(json.dumps(report(json.loads(findings), json.loads(examined), json.loads(kept), verdict)))
+            return 0
+    return checks.run("check_review.py", CHECKS, arguments)
+
+
 if __name__ == "__main__":
-    sys.exit(checks.run("check_review.py", CHECKS, sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

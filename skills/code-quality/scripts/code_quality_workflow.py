@@ -24,7 +24,9 @@ SCOPE: list[Requirement] = [
     Command([CHECK, "files", "{files}"], 60, help="each file exists"),
 ]
 REVIEW: list[Requirement] = [
-    Field("findings", "list", maximum=30, help='each "F1 | aspect | MUST | path:line | `words` | what goes wrong"'),
+    Field(
+        "findings", "list", maximum=30, help='each "F1 | aspect | MUST | path:line | `words` | what goes wrong; cure"'
+    ),
     Field("examined", "list", minimum=4, maximum=12, help='each "aspect | what was looked at, with path:line"'),
     Command(
         [CHECK, "findings", "{scope.files}", "{findings}", "{examined}"],
@@ -37,11 +39,11 @@ DOUBT: list[Requirement] = [
     Command([CHECK, "kept", "{review.findings}", "{kept}"], 60, help="each finding is kept or dropped, once"),
 ]
 REPORT: list[Requirement] = [
-    Field("report", minimum=40, maximum=6000, help="for the one who asked"),
     Command(
-        [CHECK, "report", "{review.findings}", "{doubt.kept}", "{report}"],
+        [CHECK, "report", "{review.findings}", "{review.examined}", "{doubt.kept}", "{doubt.verdict}"],
         60,
-        help="the report names the place of each finding that was kept",
+        help="writes the report",
+        records="report",
     ),
 ]
 
@@ -92,7 +94,7 @@ WORKFLOW = Workflow(
         "Report what is left",
         PROMPTS["report"],
         {Outcome.OK: None},
-        needs=["subject", "scope.files", "review.findings", "review.examined", "doubt.kept", "doubt.verdict"],
+        needs=["subject", "doubt.verdict"],
         requires=REPORT,
         forbidden=PROMPTS["report (forbidden)"].splitlines(),
         tools=["read"],

@@ -5,12 +5,16 @@ Called in the project's root; FILES, KEEP, VERDICTS and ENTRIES are JSON arrays 
     begin FOLDER FILES FITS LEAST MOST  the prompts are there, and the folder is free; nothing where FITS is not yes
     begin-new …                         the same, and the prompts need not be there yet
     quotes ENTRIES                      every 'file | "passage" | …' quotes what stands in its file
+    quotes-one FILES ENTRIES            the same of one prompt: '"passage" | …', with or without the file
     cases CASES                         every case has its three parts, and no two are one
     elsewhere FINDINGS CAUSE            a cause outside the prompts names a place
     held CASES FINDINGS HELD            where nothing is wrong, a passage is quoted for each case
     keep KEEP FILES                     every string stands in one of the prompts
     plan FOLDER FILES KEEP              plan.json has its form, and fits the prompts
     entries FOLDER FILES                prints as JSON what is said of the techniques that plan.json uses
+    summary FOLDER FILES VERDICTS REJECTED REMARKS  prints as JSON what the user is asked about
+    traced FOLDER FILES CASES ENTRIES   every case, as '1 | "passage"', has a passage in after/
+    told FOLDER FILES VERDICTS          prints as JSON what the user is told
     build FOLDER FILES KEEP VERDICTS    the same, judged; writes before/, after/ and changes.diff
     apply FOLDER FILES KEEP VERDICTS    writes the prompts, exactly as changes.diff says
 
@@ -43,6 +47,7 @@ import skills.lib.checks as checks
 SHOWN = 10
 
 _ENTRY = re.compile(r'\s*(?P<file>[^|"]+?)\s*\|\s*["“](?P<passage>.+?)["”]\s*\|\s*(?P<rest>\S.*)', re.DOTALL)
+_TRACE = re.compile(r'\s*(?:case )?(?P<case>\d+)\s*\|\s*["“](?P<passage>.+?)["”].*', re.DOTALL)
 
 
 def begin(folder: str, files: Sequence[str], fits: str, least: str, most: str, new: bool = False) -> str:
@@ -81,6 +86,23 @@ def quotes(entries: Sequence[str]) -> str:
                 faults.append(f"entry {number}: {match['passage'][:60]!r} does not stand in {match['file']}")
         except Faulty as problem:
             faults += [f"entry {number}: {fault}" for fault in problem.faults]
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(entries)} passages"
+
+
+def quotes_one(files: Sequence[str], entries: Sequence[str]) -> str:
+    """Check that every passage stands in the one prompt, which an entry may leave out."""
+    whole = [entry if _ENTRY.fullmatch(entry) else f"{files[0]} | {entry}" for entry in entries]
+    faults = [
+        f'entry {number}, {given[:60]!r}: the form is "passage" | what is said of it'
+        for number, (given, entry) in enumerate(zip(entries, whole, strict=True), 1)
+        if not _ENTRY.fullmatch(entry)
+    ]
+    try:
+        quotes([entry for entry in whole if _ENTRY.fullmatch(entry)])
+    except Faulty as problem:
+        faults += problem.faults
     if faults:
         raise Faulty(*faults)
     return f"{len(entries)} passages"
@@ -148,6 +170,64 @@ def entries(folder: str, files: Sequence[str]) -> str:
     except Faulty:
         return "[]"
     return json.dumps([text for name, text in plans.technique_entries().items() if name in used], ensure_ascii=False)
+
+
+def summary(
+    folder: str, files: Sequence[str], entries: Sequence[str], rejected: Sequence[str], remarks: Sequence[str] | str
+) -> str:
+    """What the user is asked about: each change, what was left out and why, and what was not tested."""
+    rows = []
+    try:
+        changes = plans.read_changes(folder, files)
+        verdicts = plans.read_verdicts(entries, changes)
+    except Faulty:
+        return "[]"
+    said = {(parts := entry.split("|"))[0].strip(): parts[-2].strip() for entry in entries}
+    for change in changes:
+        if verdicts[change.id] == plans.DROPPED:
+            rows.append(f"dropped | {change.id}, {change.technique} | {said[change.id]}")
+        else:
+            since = " (mended in the last round, and not checked since)" * (verdicts[change.id] == plans.MENDED)
+            rows.append(f"{change.id} | {change.file} | {change.technique} | {change.why}{since}")
+    rows += [f"rejected | {row}" for row in rejected]
+    rows += [] if isinstance(remarks, str) else remarks
+    return json.dumps([*rows, "not tested | no model was run on the new text"], ensure_ascii=False)
+
+
+def traced(folder: str, files: Sequence[str], cases: Sequence[str], entries: Sequence[str]) -> str:
+    """Check that every case names a passage that stands in a prompt as it would be."""
+    texts = []
+    for file in files:
+        after = os.path.join(folder, plans.AFTER, file)
+        texts.append(_plain(plans.text_of(after if plans.inside(after).is_file() else file)))
+    faults, known = list[str](), set[int]()
+    for entry in entries:
+        match = _TRACE.fullmatch(entry)
+        if match is None or not 1 <= int(match["case"]) <= len(cases):
+            faults.append(f'{entry[:60]!r}: the form is the number of a case, 1 to {len(cases)} | "passage"')
+        elif not any(_plain(match["passage"]) in text for text in texts):
+            faults.append(f"case {match['case']}: {match['passage'][:60]!r} stands in no prompt under {folder}/after")
+        else:
+            known.add(int(match["case"]))
+    if not faults:
+        faults += [f"case {at} has no passage" for at in range(1, len(cases) + 1) if at not in known]
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(entries)} passages"
+
+
+def told(folder: str, files: Sequence[str], entries: Sequence[str]) -> str:
+    """What the user is told at the end: which changes were made in which prompt, and where the old texts lie."""
+    try:
+        changes = plans.read_changes(folder, files)
+        verdicts = plans.read_verdicts(entries, changes)
+    except Faulty:
+        return '""'
+    made = [change for change in changes if verdicts[change.id] != plans.DROPPED]
+    rows = [f"{file} ({', '.join(change.id for change in made if change.file == file)})" for file in files]
+    written = ", ".join(row for row in rows if not row.endswith("()"))
+    words = f"Written: {written}. The old texts lie under {folder}/{plans.BEFORE}. No model was run on the new ones."
+    return json.dumps(words, ensure_ascii=False)
 
 
 def build(folder: str, files: Sequence[str], strings: Sequence[str], entries: Sequence[str]) -> str:
@@ -224,12 +304,16 @@ CHECKS: dict[str, tuple[Callable[..., str], int]] = {
     "begin": (begin, 5),
     "begin-new": (partial(begin, new=True), 5),
     "quotes": (quotes, 1),
+    "quotes-one": (quotes_one, 2),
     "cases": (cases, 1),
     "elsewhere": (elsewhere, 2),
     "held": (held, 3),
     "keep": (keep, 2),
     "plan": (plan, 3),
     "entries": (entries, 2),
+    "summary": (summary, 5),
+    "traced": (traced, 4),
+    "told": (told, 3),
     "build": (build, 4),
     "apply": (apply, 4),
 }

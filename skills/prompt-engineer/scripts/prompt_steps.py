@@ -45,7 +45,7 @@ HELD: list[Requirement] = [
 PURPOSE = Field("purpose", minimum=20, maximum=600, help="given what, it yields what, for whom, who then does what")
 KEPT = Field("keep", "list", maximum=30, help="exact strings that survive every change; [] where there are none")
 KEPT_IS_THERE = Command(["check_prompts.py", "keep", "{keep}", FILES], 60, help="each stands in one of the prompts")
-REJECTED = Field("rejected", "list", minimum=1, maximum=10, help='each "technique | why not here"')
+REJECTED = Field("rejected", "list", minimum=1, maximum=2, help='each "technique | why not here"')
 PLANNED: list[Requirement] = [
     Artifact(f"{FOLDER}/plan.json", help="an object for each change"),
     Command(["check_prompts.py", "plan", FOLDER, FILES, KEEP], 60, help="each passage stands, each technique exists"),
@@ -58,6 +58,12 @@ def quoted(field: str) -> Command:
     return Command(
         ["check_prompts.py", "quotes", f"{{{field}}}"], 60, help=f"each passage of {field} stands in its file"
     )
+
+
+def quoted_in_one(field: str) -> Command:
+    """The check that each entry of a field quotes what stands in the one prompt, without naming it."""
+    checked = ["check_prompts.py", "quotes-one", FILES, f"{{{field}}}"]
+    return Command(checked, 60, help=f"each passage of {field} stands in the prompt")
 
 
 def techniques() -> str:
@@ -199,8 +205,20 @@ def approve(prompts: Mapping[str, str], work: str, *shown: str) -> StepDef:
         person(QUESTION, {"yes": Outcome.OK, "revise": Outcome.FAIL, "stop": Outcome.SKIP}),
         needs=["triage.folder", "refine.verdicts", f"{work}.rejected", *shown],
         requires=[
-            Field(
-                "summary", "list", minimum=1, maximum=40, help='each "C1 | file | technique | what the output gains"'
+            Field("remarks", "list", maximum=10, required=False, help="only what neither plan nor verdicts say"),
+            Command(
+                [
+                    "check_prompts.py",
+                    "summary",
+                    FOLDER,
+                    FILES,
+                    "{refine.verdicts}",
+                    f"{{{work}.rejected}}",
+                    "{remarks}",
+                ],
+                60,
+                help="the summary for the user",
+                records="summary",
             ),
             Command(
                 ["check_prompts.py", "build", FOLDER, FILES, KEEP, "{refine.verdicts}"],
@@ -222,11 +240,18 @@ def execute(first: str) -> StepDef:
         {Outcome.OK: None},
         needs=["triage.folder", f"{first}.cases", "approve.summary", "approve.answer"],
         requires=[
-            Field(
-                "traced", "list", minimum=2, maximum=16, help='each "FOLDER/after/PROMPT | "passage" | case, and how"'
+            Field("traced", "list", minimum=2, maximum=16, help='for each case its number: "1 | "passage""'),
+            Command(
+                ["check_prompts.py", "traced", FOLDER, FILES, f"{{{first}.cases}}", "{traced}"],
+                60,
+                help="every case has a passage that stands in the new text",
             ),
-            Field("told", minimum=20, maximum=1000, help="what the user is told"),
-            quoted("traced"),
+            Command(
+                ["check_prompts.py", "told", FOLDER, FILES, "{refine.verdicts}"],
+                60,
+                help="what the user is told",
+                records="told",
+            ),
             Command(
                 ["check_prompts.py", "apply", FOLDER, FILES, KEEP, "{refine.verdicts}"],
                 60,

@@ -16,16 +16,16 @@ PROMPTS = read_prompts(__file__)
 
 FAULTS = [
     steps.CASES,
-    Field("findings", "list", maximum=15, help='each "file | "passage" | fault, case, what goes wrong"; or []'),
+    Field("findings", "list", maximum=15, help='each ""passage" | fault, case, what goes wrong"; or []'),
     steps.CASES_ARE_CASES,
-    steps.quoted("findings"),
+    steps.quoted_in_one("findings"),
     *steps.HELD,
 ]
 PARTS = [
     steps.PURPOSE,
-    Field("parts", "list", minimum=1, maximum=15, help='each "file | "first words" | what it does | who needs it"'),
+    Field("parts", "list", minimum=1, maximum=15, help='each ""first words" | what it does | who needs it"'),
     steps.KEPT,
-    steps.quoted("parts"),
+    steps.quoted_in_one("parts"),
     steps.KEPT_IS_THERE,
 ]
 TASK = ("triage.request", "triage.files", "triage.folder", "triage.reader")

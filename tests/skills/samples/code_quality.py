@@ -8,6 +8,5 @@ VALUES: dict[str, Any] = {
     "review.findings": ["F1 | correctness | MUST | data.txt:2 | `two` | the total is wrong by one"],
     "review.examined": [f"{aspect} | the three lines of data.txt:1" for aspect in ASPECTS],
     "doubt.kept": ["F1 | kept | nothing else makes the total, data.txt:3"],
-    "report.report": "Fail. data.txt:2 has the total wrong by one: a MUST. Nothing else was found in the three lines.",
 }
 FILES = {"data.txt": "one\ntwo\nthree\n"}
