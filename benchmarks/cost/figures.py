@@ -20,7 +20,7 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 BEGIN, END = "<!-- cost -->", "<!-- /cost -->"
 # What a run may cost, in characters read and typed together. A bound is lowered with what it bounds, and not raised.
 BUDGETS = {
-    "code-quality": 21_000,
+    "code-quality": 13_500,
     "codebase-analysis": 36_000,
     "decision-critic": 33_000,
     "deepthink": 124_000,
@@ -30,7 +30,7 @@ BUDGETS = {
     "planner": 320_000,
     "planner-quick": 119_000,
     "problem-analysis": 32_000,
-    "prompt-engineer": 45_000,
+    "prompt-engineer": 42_000,
     "refactor": 73_500,
     "safe-shell-search": 13_000,
     "solution-design": 69_000,
