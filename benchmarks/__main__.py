@@ -35,6 +35,7 @@ BENCHMARKS = {
     "deviations": "benchmarks.deviations",
     "recovery": "benchmarks.recovery.figures",
     "context": "benchmarks.context",
+    "fleet": "benchmarks.fleet",
 }
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from skills.lib.fleet.worker import OF
+from tests.fixtures.kinds import closed_connections, kind
+from tests.fixtures.postgres import database_url, postgres
+
+__all__ = ["closed_connections", "database_url", "kind", "ledger_of_the_project", "postgres"]
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import random
 import signal
 import subprocess
 import sys
@@ -57,10 +60,15 @@ def submit(folder: Path, tasks: Sequence[str], skill: str = "plain", **options: 
     return [fleet.submit(host, skill, task, **options) for task in tasks]
 
 
+def worker(folder: Path, answer: Answering | None = None, **options: Any) -> Worker:
+    """A worker in this process."""
+    return Worker(str(folder), ScriptedModel(answer=answer or writing()), **options)
+
+
 def work(folder: Path, answer: Answering | None = None, **options: Any) -> None:
     """Follow what is submitted in this process, until nothing is left that can go on."""
-    with Worker(str(folder), ScriptedModel(answer=answer or writing()), **{"slots": 1, **options}) as worker:
-        worker.work(until_empty=True)
+    with worker(folder, answer, **{"slots": 1, **options}) as found:
+        found.work(until_empty=True)
 
 
 def states(folder: Path) -> dict[str, str]:
@@ -81,47 +89,77 @@ def files(folder: Path, run: str, below: str = "made") -> dict[str, str]:
     return {name: git(folder, "show", f"{commit}:{name}") for name in names}
 
 
+def fault(folder: Path, run: str, task: str) -> str:
+    """What is not as in an undisturbed run of the skill "plain"; "" if all is."""
+    found = moves(folder, run)
+    if found != PLAIN:
+        return f"run {run} recorded {dict(found)}"
+    made = files(folder, run)
+    expected = {"made/again.txt": f"again of {task}", "made/note.txt": f"note of {task}"}
+    return "" if made == expected else f"run {run} made {made}"
+
+
 class Workers:
-    """Workers as processes of their own, by name."""
+    """Workers as processes of their own, by name; ``log`` takes what they say.
+
+    They are forks of one program that has imported what they need, so that a start costs no seconds.
+    """
 
     def __init__(self, folder: Path, log: Path, **options: Any) -> None:
-        self._folder, self._log, self._options = folder, log, options
-        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._options = options
+        self._pids: dict[str, int] = {}
+        with open(log, "ab") as file:
+            self._program = subprocess.Popen(
+                [sys.executable, "-m", "tests.fleet.working", str(folder)],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                text=True,
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """The workers that were started."""
+        return sorted(self._pids)
 
     def start(self, name: str) -> None:
         """Start a worker, anew if it has ended."""
-        with open(self._log, "ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [sys.executable, "-m", "tests.fleet.working", str(self._folder), name, json.dumps(self._options)],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+        assert self._program.stdin is not None
+        assert self._program.stdout is not None
+        print(json.dumps({"name": name, **self._options}), file=self._program.stdin, flush=True)
+        self._pids[name] = int(self._program.stdout.readline())
+
+    def is_at_work(self, name: str) -> bool:
+        """True if the process of the worker is there."""
+        try:
+            os.kill(self._pids[name], 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def send(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to a worker that is there."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pids[name], number)
 
     def kill(self, name: str) -> None:
         """End a worker without a word."""
-        self.processes[name].kill()
-        self.processes[name].wait(30)
-
-    def stop(self, name: str) -> None:
-        self.processes[name].send_signal(signal.SIGSTOP)
-
-    def go_on(self, name: str) -> None:
-        self.processes[name].send_signal(signal.SIGCONT)
+        self.send(name, signal.SIGKILL)
+        until(lambda: not self.is_at_work(name), 30)
 
     def end(self) -> None:
-        """End all workers, in order."""
-        for process in self.processes.values():
-            if process.poll() is None:
-                process.send_signal(signal.SIGCONT)
-                process.send_signal(signal.SIGTERM)
-        for process in self.processes.values():
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait(30)
+        """End all workers, in order; those that take too long without a word."""
+        for name in self.names:
+            self.send(name, signal.SIGCONT)
+            self.send(name, signal.SIGTERM)
+        end = time.monotonic() + 30
+        for name in self.names:
+            while self.is_at_work(name):
+                if time.monotonic() > end:
+                    self.kill(name)
+                time.sleep(0.05)
+        self._program.communicate(timeout=30)
 
 
 @contextmanager
@@ -137,9 +175,34 @@ def workers(folder: Path, names: Sequence[str], **options: Any) -> Iterator[Work
         print((folder.parent / "workers.log").read_text(encoding="utf-8")[-4_000:])
 
 
-def until(what: Callable[[], bool], seconds: float = 120.0) -> None:
+def until(what: Callable[[], bool], seconds: float = 300.0) -> None:
     """Wait until something is so; fails if it takes longer."""
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "it took too long"
         time.sleep(0.2)
+
+
+class Storm:
+    """Kills a worker and starts it again, and stops another one for a while, again and again."""
+
+    def __init__(self, running: Workers, every: float, stopped_for: float, seed: int) -> None:
+        self._running, self._every, self._stopped_for = running, every, stopped_for
+        self._chance = random.Random(seed)
+        self.kills = self.stops = 0
+
+    def rage(self, is_over: Callable[[], bool], seconds: float = 600.0) -> None:
+        """Go on until it is over; fails if it takes longer than that."""
+        begin = time.monotonic()
+        while not is_over():
+            assert time.monotonic() - begin < seconds, "it took too long"
+            killed, stopped = self._chance.sample(self._running.names, 2)
+            self._running.send(stopped, signal.SIGSTOP)
+            self._running.kill(killed)
+            self._running.start(killed)
+            time.sleep(self._stopped_for)
+            self._running.send(stopped, signal.SIGCONT)
+            self.kills, self.stops = self.kills + 1, self.stops + 1
+            end = time.monotonic() + self._every - self._stopped_for
+            while time.monotonic() < end and not is_over():
+                time.sleep(1.0)

@@ -10,11 +10,12 @@ import pytest
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.fleet.fleet import Fleet
 from tests.agent.scripted import Answer, calling, report
-from tests.fleet.fleets import PLAIN, agent, files, git, moves, project, states, submit, work, workers
+from tests.fixtures.kinds import Kind
+from tests.fleet.fleets import PLAIN, agent, files, git, moves, project, states, submit, until, work, workers
 
 
 @pytest.mark.req("X-03", "X-03.3")
-def test_a_worker_follows_what_was_submitted_and_touches_nothing_of_the_users(tmp_path: Path) -> None:
+def test_a_worker_follows_what_was_submitted_and_touches_nothing_of_the_users(tmp_path: Path, kind: Kind) -> None:
     folder = project(tmp_path / "p")
     (folder / "README.md").write_text("Changed, and not committed.\n", encoding="utf-8")
     git(folder, "add", "README.md")
@@ -150,11 +151,9 @@ def test_what_cannot_be_submitted_is_refused_and_nothing_is_written(tmp_path: Pa
 def test_two_workers_of_one_name_are_refused(tmp_path: Path) -> None:
     folder = project(tmp_path / "p")
     with workers(folder, ["w"]) as running:
-        from tests.fleet.fleets import until
-
         until(lambda: [one.worker for one in Fleet(str(folder)).members()] == ["w"])
         with pytest.raises(RefusedError, match="a worker of the name w is at work"):
             work(folder, name="w")
         assert Fleet(str(folder)).drain() == ["w"]
-        until(lambda: running.processes["w"].poll() == 0)
+        until(lambda: not running.is_at_work("w"))
     assert Fleet(str(folder)).members() == []

@@ -1,19 +1,23 @@
-"""A worker with a scripted model, as a process of its own: ``python -m tests.fleet.working PROJECT [NAME [OPTIONS]]``.
+"""Workers with a scripted model, as processes: ``python -m tests.fleet.working PROJECT`` forks one for each line.
 
-OPTIONS is JSON: what Worker takes, ``until_empty``, and ``pause``, how long the model thinks in seconds.
+A line of standard input is JSON: what Worker takes, ``until_empty``, and ``pause``, how long the model thinks in
+seconds. Standard output has the process of each worker.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import time
+import traceback
 import warnings
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
+import skills.lib.agent.session  # noqa: F401  imported before any worker forks
 from skills.lib.fleet.worker import Worker
 from tests.agent.scripted import Answer, Answering, ScriptedModel, calling, report
 from tests.agent.sessions import filled
@@ -35,15 +39,40 @@ def writing(pause: float = 0.0) -> Answering:
     return answer
 
 
-def main() -> None:
+def work(project: str, name: str, pause: float = 0.0, until_empty: bool = False, **options: Any) -> None:
+    """Be a worker until it is drained or ended."""
     warnings.simplefilter("error")
-    project, name, *more = [*sys.argv[1:], ""][:3]
-    options = json.loads(more[0] or "{}")
-    pause, until_empty = options.pop("pause", 0.0), options.pop("until_empty", False)
     with Worker(project, ScriptedModel(answer=writing(pause)), name=name, **options) as worker:
         signal.signal(signal.SIGTERM, lambda *_: worker.leave())
         signal.signal(signal.SIGINT, lambda *_: worker.drain())
         worker.work(until_empty)
+
+
+def forked(project: str, request: dict[str, Any]) -> int:
+    """The id of a new process that is a worker."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        os.close(0)  # the end of this program is no end of a worker, and its answers are no worker's
+        os.dup2(2, 1)
+        work(project, **request)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def main() -> None:
+    """Fork a worker for each line of standard input, and say its process."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system forgets those that end
+    for line in sys.stdin:
+        print(forked(sys.argv[1], json.loads(line)), flush=True)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,8 @@ class Agent:
     own; ``tool_names`` maps their names to those that steps use. ``overrides`` are fields of Settings that hold for
     every run, whatever its skill sets. ``conversations`` is the folder that keeps them, if not that of the ledger, and
     ``before_commit`` is called before each transition with the run and the move, and returns what is noted with it;
-    what it raises ends the session, and the run does not move. Importing it loads no LangChain. Raises UsageError for a
+    what it raises ends the session, and the run does not move. While ``is_void`` says so, somebody else follows the
+    run, and a session that stops leaves no word of it. Importing it loads no LangChain. Raises UsageError for a
     project that is no folder, two tools of one name, and a name that every session uses itself.
     """
 
@@ -66,6 +67,7 @@ class Agent:
         configuration: Configuration | None = None,
         conversations: str = "",
         before_commit: Callable[[Run | None, Move], Mapping[str, Any]] | None = None,
+        is_void: Callable[[], bool] | None = None,
     ) -> None:
         self.project = os.path.realpath(project)
         if not os.path.isdir(self.project):
@@ -76,6 +78,7 @@ class Agent:
         self.settings = (settings or self.configuration.settings).changed(**self._overrides)
         self._model, self._tools, self._base_url = model, tools, base_url
         self._conversations, self._before_commit = conversations or self.home, before_commit
+        self._is_void = is_void
         self._names = dict(tool_names or {})
         visibility = self.configuration.visibility
         self._levels = Levels(visibility, self.configuration.tool_types, self._names)
@@ -339,6 +342,7 @@ class Agent:
             rules=rules,
             concealment=Concealment(self._redactor, self._levels),
         )
+        following.is_void = self._is_void
         following.budget = Budget(self.configuration, self.home, run, lambda data: following.note("budget", data))
         return following
 

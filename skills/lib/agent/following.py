@@ -87,6 +87,8 @@ class Following:
         self.is_cancelled = is_cancelled
         self._noting = threading.Lock()
         self.budget: Budget | None = None
+        # True while somebody else follows the run: then this session leaves no word of its end.
+        self.is_void: Callable[[], bool] | None = None
         self.concealment = concealment or Concealment()
 
     def peek(self) -> Peek:
@@ -137,6 +139,8 @@ class Following:
 
     def stop(self, reason: str, code: str = stops.STOPPED) -> None:
         """End the session, not the run, and note why."""
+        if self.is_void is not None and self.is_void():
+            return
         self.note("stopped", {"reason": reason, "code": code})
 
     def stopped(self, peek: Peek) -> str:

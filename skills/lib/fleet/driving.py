@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
@@ -45,7 +45,7 @@ class Driver:
         members: Members,
         folders: Folders,
         repository: Repository,
-        agent: Callable[[str, Callable[[Run | None, Move], Mapping[str, Any]]], Agent],
+        agent: Callable[[str, Fence], Agent],
     ) -> None:
         self._home, self._worker = paths.home(project), worker
         self._members, self._folders, self._repository, self._agent = members, folders, repository, agent
@@ -74,7 +74,7 @@ class Driver:
                 log.warning("run %s: %s", run, error.what)
                 return OVER
             finally:
-                with contextlib.suppress(EnvironmentProblem):  # it runs out by itself
+                with contextlib.suppress(LedgerError):  # it runs out by itself
                     self._members.release(lease, counts)
 
     def interrupt(self) -> None:
@@ -123,7 +123,7 @@ class Driver:
             return self._park(ledger, run, why)
         try:
             folder = self._folders.prepare(run.id, submissions.worktree(ledger, run.id))
-            fence = _Fence(ledger, self._members, lease, folder, self._repository)
+            fence = Fence(ledger, self._members, lease, folder, self._repository, lambda: self.is_leaving)
             agent = self._agent(folder.tree.project, fence)
             with self._lock:
                 self._at_work[run.id] = (lease, agent)
@@ -148,13 +148,15 @@ class Driver:
 
     def _stopped(self, ledger: Ledger, lease: Lease, agent: Agent, reason: str) -> str:
         """What becomes of a run whose session stopped before its end."""
+        if self.is_leaving:
+            return OVER
+        if not self._members.has(lease):
+            raise LeaseLost(f"another worker follows run {lease.run} by now")
         with agent.activity() as activity:
             rows = activity.rows(lease.run, kind="stopped")
         code = rows[-1].data.get("code", "") if rows else ""
-        if self.is_leaving or code == stops.PAUSED:
+        if code == stops.PAUSED:
             return OVER
-        if not self._members.keeps(lease):
-            raise LeaseLost(f"another worker follows run {lease.run} by now")
         if code == stops.MODEL:
             return AGAIN
         run = ledger.run(lease.run)
@@ -169,16 +171,26 @@ class Driver:
         return OVER
 
 
-class _Fence:
+class Fence:
     """What stands before each move of a run: its lease, its last move, and the commit of its files."""
 
     def __init__(
-        self, ledger: Ledger, members: Members, lease: Lease, folder: RunFolder, repository: Repository
+        self,
+        ledger: Ledger,
+        members: Members,
+        lease: Lease,
+        folder: RunFolder,
+        repository: Repository,
+        is_leaving: Callable[[], bool],
     ) -> None:
-        self._ledger, self._members, self._lease = ledger, members, lease
+        self._ledger, self._members, self._lease, self._is_leaving = ledger, members, lease, is_leaving
         self._folder, self._repository = folder, repository
         self._made = set(folder.made)
         self._lock = threading.Lock()
+
+    def is_void(self) -> bool:
+        """True if another worker goes on with the run, so that what the session says of its end is of no account."""
+        return self._is_leaving() or not self._members.has(self._lease)
 
     def __call__(self, run: Run | None, move: Move) -> dict[str, Any]:
         """The commit of the files, which the move keeps. Raises LeaseLost if the run is another worker's by now."""

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths, terminal
 from skills.lib.agent import runs
 from skills.lib.agent.money.spending import user_name
 from skills.lib.errors import RefusedError, UsageError
-from skills.lib.fleet import places, submissions
+from skills.lib.fleet import submissions
 from skills.lib.fleet.repository import Repository
 from skills.lib.ledger import Ledger
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from skills.lib.agent.agent import Agent
-    from skills.lib.fleet.members import Member
+    from skills.lib.fleet.members import Member, Members
     from skills.lib.fleet.submissions import Submission
 
 PRIORITY = 100
@@ -96,16 +97,8 @@ class Fleet:
 
     def members(self) -> list[Member]:
         """The workers; none if none was ever there."""
-        url = places.members_url(self.project)
-        if url.startswith("sqlite") and not os.path.exists(url.removeprefix("sqlite:///")):
-            return []
-        from skills.lib.fleet.members import Members  # of the extra
-
-        found = Members(url)
-        try:
-            return found.members()
-        finally:
-            found.close()
+        with self._members() as found:
+            return found.members() if found is not None else []
 
     def drain(self, worker: str = "") -> list[str]:
         """Ask a worker, or all, to take nothing new; the names of those that are asked.
@@ -115,13 +108,22 @@ class Fleet:
         names = [one.worker for one in self.members() if one.is_live]
         if worker and worker not in names:
             raise UsageError(f"no worker {worker!r:.80} is at work", valid=", ".join(names) or "none is")
-        if not names:
-            return []
-        from skills.lib.fleet.members import Members  # of the extra
+        with self._members() as found:
+            return found.drain(worker) if found is not None else []
 
-        found = Members(places.members_url(self.project))
+    @contextmanager
+    def _members(self) -> Iterator[Members | None]:
+        """The workers' database; None if there is none yet."""
+        from skills.lib.fleet.members import Members  # of the extra
+        from skills.lib.fleet.places import WORKERS, Place
+
+        place = Place(self.project, WORKERS)
+        if not place.exists():
+            yield None
+            return
+        found = Members(place)
         try:
-            return found.drain(worker)
+            yield found
         finally:
             found.close()
 

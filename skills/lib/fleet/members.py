@@ -14,8 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from skills.lib.agent.kept import own_file
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import LedgerError
+from skills.lib.fleet.places import Place
 from skills.lib.record import Record
 
 _TABLES = (
@@ -26,6 +26,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS fleet_locks(name TEXT PRIMARY KEY, worker TEXT NOT NULL, "
     "until DOUBLE PRECISION NOT NULL)",
 )
+_ALONE = "SELECT pg_advisory_xact_lock(7305808869230178412)"
 _CLOCKS = {
     "sqlite": "((julianday('now') - 2440587.5) * 86400.0)",
     "postgresql": "CAST(extract(epoch FROM clock_timestamp()) AS DOUBLE PRECISION)",
@@ -80,25 +81,18 @@ class Lease(Record):
 class Members:
     """The workers of one fleet, in a database of SQLite or PostgreSQL. Any number of threads may use it.
 
-    Raises EnvironmentProblem if the database cannot be used.
+    Raises LedgerError if the database cannot be used.
     """
 
-    def __init__(self, url: str) -> None:
-        address = sa.make_url(url)
-        if address.drivername in ("postgres", "postgresql"):
-            address = address.set(drivername="postgresql+psycopg")
-        self._where = address.render_as_string(hide_password=True)
-        options: dict[str, Any] = {"pool_pre_ping": True}
-        if address.get_backend_name() == "sqlite":
-            own_file.make(str(address.database), "fleet")
-            options = {"connect_args": {"timeout": 30.0}}
-        self._engine = sa.create_engine(address, **options)
-        if self._engine.dialect.name == "sqlite":
-            sa.event.listen(self._engine, "connect", _configure)
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        place.make()
+        self._engine = place.engine()
         self._now = _CLOCKS[self._engine.dialect.name]
         with self._begun() as connection:
-            if self._engine.dialect.name == "postgresql":  # two that make one table at once would fail
-                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7305808869230178412)"))
+            if place.schema:
+                connection.execute(sa.text(_ALONE))  # two that make one table at once would fail
+                connection.execute(sa.text(f'CREATE SCHEMA IF NOT EXISTS "{place.schema}"'))
             for table in _TABLES:
                 connection.execute(sa.text(table))
 
@@ -146,6 +140,10 @@ class Members:
         """True if nobody else took the lease; the run moves then, so its tries are counted anew."""
         return bool(self._rows(_KEEP, **_named(lease)))
 
+    def has(self, lease: Lease) -> bool:
+        """True if nobody else took the lease."""
+        return self.held(lease.worker).get(lease.run) == lease.token
+
     def release(self, lease: Lease, counts: bool = True) -> None:
         """Give a lease back; the try does not count unless it ``counts``."""
         self._rows(_RELEASE if counts else _CLEAR, **_named(lease))
@@ -172,16 +170,11 @@ class Members:
                 yield connection
         except SQLAlchemyError as error:
             what = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-            raise EnvironmentProblem(
-                f"the workers' database {self._where} cannot be used: {what:.300}",
+            raise LedgerError(
+                f"the workers' database {self._place.shown} cannot be used: {what:.300}",
                 remedy="see that it is there and can be written; the workers go on once it can",
             ) from error
 
 
 def _named(lease: Lease) -> dict[str, Any]:
     return {"run": lease.run, "worker": lease.worker, "token": lease.token}
-
-
-def _configure(connection: Any, record: object) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")

@@ -1,14 +1,80 @@
-"""Where a fleet keeps what it has beside the ledger: on PostgreSQL if the ledger is there, else in files."""
+"""Where a fleet keeps what it has beside the ledger: on PostgreSQL if the ledger is there, else in files of SQLite."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
 
 from skills.lib import paths
+from skills.lib.agent.kept import own_file
 from skills.lib.errors import RefusedError
+from skills.lib.ledger import is_shared
+
+if TYPE_CHECKING:
+    from skills.lib.ledger.postgres.address import Address
 
 FOLDER = "fleet"
-URL = "LOCKSTEP_LEDGER_URL"
+WORKERS, QUEUE = "workers", "queue"
+# How long a process may hold a lock of PostgreSQL without doing anything, as a stopped one does, in milliseconds.
+_IDLE = 10_000
+_CONNECTIONS = 20
+# How long a file that is locked is waited for, in seconds.
+_LOCKED = 30.0
+
+
+class Place:
+    """A database of the fleet of a project: ``name`` is WORKERS or QUEUE.
+
+    Raises RefusedError if a link leads elsewhere, and LedgerError if the environment names no database.
+    """
+
+    def __init__(self, project: str, name: str) -> None:
+        self._file = os.path.join(folder(project), f"{name}.db")
+        self._address = _address(project) if is_shared() else None
+        # The schema on PostgreSQL.
+        self.schema = f"{self._address.schema}_{name}" if self._address else ""
+
+    @property
+    def shown(self) -> str:
+        """Where it is, for messages."""
+        return self._address.shown if self._address else self._file
+
+    @property
+    def url(self) -> str:
+        """The address of the file; "" on PostgreSQL."""
+        return "" if self._address else f"sqlite:///{self._file}"
+
+    def exists(self) -> bool:
+        """True if there may be something in it."""
+        return self._address is not None or os.path.exists(self._file)
+
+    def make(self) -> None:
+        """Make the file, for its owner alone; nothing on PostgreSQL."""
+        if self._address is None:
+            own_file.make(self._file, "fleet")
+            with contextlib.closing(sqlite3.connect(self._file, timeout=_LOCKED)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+
+    def engine(self) -> sa.Engine:
+        """What connects to it, and is to be disposed of."""
+        if self._address is None:
+            engine = sa.create_engine(self.url, connect_args={"timeout": _LOCKED})
+            sa.event.listen(engine, "connect", _sync_less)
+            return engine
+        from skills.lib.ledger.postgres.driver import psycopg  # for those who have a shared ledger
+
+        given = dict(self._address.parameters)
+        given["options"] += f" -c search_path={self.schema} -c idle_in_transaction_session_timeout={_IDLE}"
+        return sa.create_engine(
+            "postgresql+psycopg://",
+            creator=lambda: psycopg.connect(**given),
+            pool_size=_CONNECTIONS,
+            pool_pre_ping=True,
+        )
 
 
 def folder(project: str) -> str:
@@ -19,11 +85,11 @@ def folder(project: str) -> str:
     return os.path.join(home, FOLDER)
 
 
-def members_url(project: str) -> str:
-    """The address of the workers' database."""
-    return os.environ.get(URL) or f"sqlite:///{os.path.join(folder(project), 'workers.db')}"
+def _address(project: str) -> Address:
+    from skills.lib.ledger.postgres.address import of_home  # for those who have a shared ledger
+
+    return of_home(os.path.abspath(paths.home(project)))
 
 
-def queue_url(project: str) -> str:
-    """The address of DBOS's database."""
-    return os.environ.get(URL) or f"sqlite:///{os.path.join(folder(project), 'queue.db')}"
+def _sync_less(connection: Any, record: object) -> None:
+    connection.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing

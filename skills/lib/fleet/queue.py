@@ -8,7 +8,6 @@ waits for days takes no place in the queue.
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +16,8 @@ import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, WorkflowStatusString
 from sqlalchemy.exc import SQLAlchemyError
 
-from skills.lib.agent.kept import own_file
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.fleet.places import Place
 from skills.lib.record import Record
 
 NAME = "lockstep"
@@ -69,30 +68,30 @@ class Queue:
     Raises EnvironmentProblem if the database cannot be used.
     """
 
-    def __init__(self, url: str, worker: str, slots: int, per_user: int, drive: Callable[[str], str]) -> None:
-        self._url, self._worker, self._slots, self._per_user = url, worker, slots, per_user
+    def __init__(self, place: Place, worker: str, slots: int, per_user: int, drive: Callable[[str], str]) -> None:
+        self._place, self._worker, self._slots, self._per_user = place, worker, slots, per_user
+        self._engine: sa.Engine | None = None
         global _drive
         _drive = drive
 
     def launch(self) -> None:
         """Begin to take runs, those first that this worker followed when it ended."""
         with self._told():
-            address = sa.make_url(self._url)
-            if address.get_backend_name() == "sqlite":
-                path = str(address.database)
-                own_file.make(path, "queue")
-                with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
-                    connection.execute("PRAGMA journal_mode=WAL")
-            DBOS(
-                config=DBOSConfig(
-                    name=NAME,
-                    system_database_url=self._url,
-                    executor_id=self._worker,
-                    application_version=VERSION,
-                    serializer=DBOSPortableJSONSerializer(),
-                    log_level="CRITICAL",
-                )
+            config = DBOSConfig(
+                name=NAME,
+                executor_id=self._worker,
+                application_version=VERSION,
+                serializer=DBOSPortableJSONSerializer(),
+                log_level="CRITICAL",
             )
+            if self._place.schema:
+                self._engine = self._place.engine()
+                config["system_database_engine"] = self._engine
+                config["dbos_system_schema"] = self._place.schema
+            else:
+                self._place.make()
+                config["system_database_url"] = self._place.url
+            DBOS(config=config)
             DBOS.launch()
             DBOS.register_queue(
                 NAME,
@@ -105,6 +104,8 @@ class Queue:
     def close(self, seconds: int = 0) -> None:
         """Take nothing new, and wait so long for what is at work."""
         DBOS.destroy(workflow_completion_timeout_sec=seconds)
+        if self._engine is not None:
+            self._engine.dispose()
 
     def entries(self) -> list[Entry]:
         """What is in the queue or at work, in all workers. The tables are made anew if somebody removed them."""
@@ -169,10 +170,9 @@ class Queue:
             raise self._problem(error) from error
 
     def _problem(self, error: SQLAlchemyError) -> EnvironmentProblem:
-        where = sa.make_url(self._url).render_as_string(hide_password=True)
         what = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         return EnvironmentProblem(
-            f"the queue {where} cannot be used: {what:.300}",
+            f"the queue {self._place.shown} cannot be used: {what:.300}",
             remedy="see that it is there and can be written; no run is lost, the ledger has them",
         )
 

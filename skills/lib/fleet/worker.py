@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -16,11 +15,11 @@ from skills.lib import paths
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.configuration import lockstep_toml
 from skills.lib.errors import LockstepError, RefusedError, UsageError
-from skills.lib.fleet import places
-from skills.lib.fleet.driving import Driver
+from skills.lib.fleet.driving import Driver, Fence
 from skills.lib.fleet.folders import Folders
 from skills.lib.fleet.keeping import Keeper
 from skills.lib.fleet.members import Members
+from skills.lib.fleet.places import QUEUE, WORKERS, Place, folder
 from skills.lib.fleet.queue import Queue
 from skills.lib.fleet.repository import Repository
 from skills.lib.ledger import Ledger
@@ -28,8 +27,6 @@ from skills.lib.ledger import Ledger
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from skills.lib.engine.decision import Move
-    from skills.lib.model.run import Run
 
 log = logging.getLogger("lockstep.fleet")
 SLOTS, PER_USER, PATIENCE = 2, 8, 20.0
@@ -72,7 +69,7 @@ class Worker:
         self._model, self._options = model, options
         self._repository = Repository(self.project)
         self._configuration = lockstep_toml.load(self.project)
-        self._place = places.folder(self.project)
+        self._place = folder(self.project)
         self.name = ""
         self._ends, self._leaves = threading.Event(), threading.Event()
         self._opened = contextlib.ExitStack()
@@ -83,17 +80,21 @@ class Worker:
         os.environ["LOCKSTEP_HOME"] = os.path.abspath(paths.home(self.project))
         os.environ[OF] = self.project
         place = os.path.join(self._place, self.name)
-        self._members = Members(places.members_url(self.project))
+        self._members = Members(Place(self.project, WORKERS))
         self._opened.callback(self._members.close)
         self._folders = Folders(self._repository, place)
         self._driver = Driver(self.project, self.name, self._members, self._folders, self._repository, self._agent)
-        url = places.queue_url(self.project)
-        self._queue = Queue(url, self.name, self._slots, self._per_user, self._driver.drive)
+        queue = Place(self.project, QUEUE)
+        self._queue = Queue(queue, self.name, self._slots, self._per_user, self._driver.drive)
         self._keeper = Keeper(self.name, self._members, self._queue)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._opened.close()
+
+    def follow(self, run: str) -> str:
+        """Follow one run at once as far as it goes, past the queue; what the queue would do with it then."""
+        return self._driver.drive(run)
 
     def drain(self) -> None:
         """Take nothing new, and end once what runs has ended."""
@@ -179,7 +180,7 @@ class Worker:
                 log.warning("%s", error.what)
             self._leaves.wait(self.patience / _SIGNS)
 
-    def _agent(self, folder: str, fence: Callable[[Run | None, Move], Mapping[str, Any]]) -> Agent:
+    def _agent(self, folder: str, fence: Fence) -> Agent:
         """The agent of a worktree."""
         return Agent(
             folder,
@@ -187,6 +188,7 @@ class Worker:
             configuration=self._configuration,
             conversations=self._folders.place,
             before_commit=fence,
+            is_void=fence.is_void,
             **self._options,
         )
 
