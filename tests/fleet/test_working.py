@@ -137,6 +137,34 @@ def test_a_run_whose_commit_is_not_here_waits_for_a_person(tmp_path: Path) -> No
     assert "does not have" in found.submission.reason
 
 
+def test_a_run_whose_skill_cannot_be_loaded_any_more_waits_for_a_person(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    graph = folder / "skills" / "plain" / "scripts" / "plain_workflow.py"
+    source = graph.read_text(encoding="utf-8")
+    graph.write_text(f"{source}\nno such name\n", encoding="utf-8")
+    with workers(folder, ["w"], until_empty=True):
+        until(lambda: states(folder) == {run: "parked"})
+    [found] = Fleet(str(folder)).runs()
+    assert "plain_workflow.py" in found.submission.reason
+    graph.write_text(source, encoding="utf-8")
+    Fleet(str(folder)).submit_again(run)
+    with workers(folder, ["w"], until_empty=True):
+        until(lambda: states(folder) == {run: "done"})
+    assert files(folder, run) == {"made/again.txt": "again of one", "made/note.txt": "note of one"}
+
+
+def test_a_run_of_an_older_definition_goes_on(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    graph = folder / "skills" / "plain" / "scripts" / "plain_workflow.py"
+    graph.write_text(graph.read_text(encoding="utf-8").replace("Once more, or not.", "Once more?"), encoding="utf-8")
+    with workers(folder, ["w"], until_empty=True):
+        until(lambda: states(folder)[run] in ("done", "parked"))
+    [found] = Fleet(str(folder)).runs(ended=True)
+    assert (found.state, found.submission.reason) == ("done", "")
+
+
 def test_what_cannot_be_submitted_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     folder = project(tmp_path / "p")
     for options in ({"priority": 0}, {"priority": 1_000_001}, {"user": "a\nb"}, {"user": "a" * 101}):

@@ -39,9 +39,7 @@ from skills.lib.commands.session.wanted import parameters, what_to_do
     metavar="N",
     help="Among the runs of a user a lower number comes first (default: 100).",
 )
-@click.option(
-    "--key", metavar="KEY", default="", callback=checked_text, help="Do this once: the same key, the same run."
-)
+@click.option("--key", metavar="KEY", callback=checked_text, help="Do this once: the same key, the same run.")
 @click.option("--new", is_flag=True, help="Open a new run, even if one with this task goes on.")
 @json_option
 @project_option
@@ -54,7 +52,7 @@ def submit(
     params: tuple[str, ...],
     user: str,
     priority: int | None,
-    key: str,
+    key: str | None,
     new: bool,
     as_json: bool,
     project: str,
@@ -81,7 +79,7 @@ def submit(
             parameters(params),
             user=user,
             priority=PRIORITY if priority is None else priority,
-            key=key,
+            key=key or "",
             new=new,
         )
     if as_json:

@@ -1,0 +1,91 @@
+"""Worktrees are kept as commits, and nothing of the user's, nor a program of the configuration, has a part in it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skills.lib.fleet.repository import Repository
+from tests.fleet.fleets import git, project
+
+ADD = "#!/bin/sh\ntouch {0}\ncat\n"
+
+
+def trapped(folder: Path, mark: Path) -> None:
+    """Hooks, a filter and a monitor, each of which makes a file if it runs."""
+    program = folder.parent / "program"
+    program.write_text(ADD.format(mark), encoding="utf-8")
+    program.chmod(0o755)
+    for hook in ("post-checkout", "pre-commit", "post-commit", "reference-transaction", "post-index-change"):
+        os.symlink(program, folder / ".git" / "hooks" / hook)
+    for name, value in (
+        ("filter.trap.clean", str(program)),
+        ("filter.trap.smudge", str(program)),
+        ("filter.trap.required", "true"),
+        ("core.fsmonitor", str(program)),
+    ):
+        git(folder, "config", name, value)
+    (folder / ".gitattributes").write_text("*.txt filter=trap\n", encoding="utf-8")
+
+
+@pytest.mark.req("X-03.3")
+def test_a_snapshot_runs_no_program_and_leaves_the_index_alone(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    trapped(folder, tmp_path / "ran")
+    (folder / "notes.txt").write_text("one\n", encoding="utf-8")
+    index = (folder / ".git" / "index").read_bytes()
+    repository = Repository(str(folder))
+    commit = repository.begin("abc")
+    tree = repository.check_out(commit, str(tmp_path / "w" / "abc"), str(tmp_path / "w" / "abc.index"))
+    assert (Path(tree.project) / "notes.txt").read_text(encoding="utf-8") == "one\n"
+    (Path(tree.project) / "notes.txt").write_text("two\n", encoding="utf-8")
+    later = repository.snapshot(tree.folder, str(tmp_path / "w" / "abc.index"), "abc", "two")
+    assert not (tmp_path / "ran").exists()
+    assert (folder / ".git" / "index").read_bytes() == index
+    git(folder, "config", "--unset", "core.fsmonitor")
+    assert git(folder, "show", f"{later}:notes.txt") == "two"
+    assert git(folder, "show", f"{commit}:notes.txt") == "one"
+
+
+def test_a_snapshot_of_nothing_new_is_the_one_before(tmp_path: Path) -> None:
+    repository = Repository(str(project(tmp_path / "p")))
+    commit = repository.begin("abc")
+    index = str(tmp_path / "w" / "abc.index")
+    tree = repository.check_out(commit, str(tmp_path / "w" / "abc"), index)
+    assert repository.snapshot(tree.folder, index, "abc", "nothing") == commit == repository.tip("abc")
+    (Path(tree.project) / "README.md").unlink()
+    (Path(tree.project) / "new").mkdir()
+    (Path(tree.project) / "new" / "file").symlink_to("../nowhere")
+    later = repository.snapshot(tree.folder, index, "abc", "changed")
+    assert later == repository.tip("abc") != commit
+    changed = git(Path(repository.top), "diff", "--name-status", commit, later).splitlines()
+    assert changed == ["D\tREADME.md", "A\tnew/file"]
+    repository.remove(tree)
+    assert not os.path.exists(tree.folder)
+    assert not os.path.exists(tree.admin)
+    assert repository.has(later)
+
+
+def test_a_worktree_that_names_another_repository_is_still_kept_in_its_own(tmp_path: Path) -> None:
+    repository = Repository(str(project(tmp_path / "p")))
+    other = project(tmp_path / "other")
+    index = str(tmp_path / "w" / "abc.index")
+    tree = repository.check_out(repository.begin("abc"), str(tmp_path / "w" / "abc"), index)
+    (Path(tree.folder) / ".git").write_text(f"gitdir: {other}/.git\n", encoding="utf-8")
+    (Path(tree.folder) / "made").write_text("here\n", encoding="utf-8")
+    commit = repository.snapshot(tree.folder, index, "abc", "made")
+    assert git(Path(repository.top), "show", f"{commit}:made") == "here"
+    assert git(other, "for-each-ref", "refs/lockstep") == ""
+
+
+def test_a_project_in_a_folder_of_a_repository_and_one_without_a_commit(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    (top / "below").mkdir(parents=True)
+    git(top, "init", "--quiet")
+    (top / "below" / "file").write_text("x\n", encoding="utf-8")
+    repository = Repository(str(top / "below"))
+    tree = repository.check_out(repository.begin("abc"), str(tmp_path / "w" / "abc"), str(tmp_path / "w" / "abc.index"))
+    assert Path(tree.project) == tmp_path / "w" / "abc" / "below"
+    assert (Path(tree.project) / "file").read_text(encoding="utf-8") == "x\n"
