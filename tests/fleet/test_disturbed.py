@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from skills.lib.fleet.fleet import Fleet
-from skills.lib.fleet.places import QUEUE, Place
+from skills.lib.fleet.members import Members
+from skills.lib.fleet.places import QUEUE, WORKERS, Place
 from tests.extent import extent
 from tests.fixtures.kinds import Kind
 from tests.fleet.fleets import Storm, agent, fault, git, project, states, submit, until, workers
@@ -103,3 +104,24 @@ def drop_the_queue(folder: Path, kind: Kind) -> None:
         for name in names:
             if not name.startswith("sqlite_"):
                 connection.execute(f'DROP TABLE "{name}"')
+
+
+@pytest.mark.req("X-03.1")
+def test_a_lease_of_a_process_that_died_is_free_once_the_worker_begins_again(tmp_path: Path, kind: Kind) -> None:
+    members = Members(Place(str(project(tmp_path / "p")), WORKERS))
+    try:
+        members.join("w1", 1, 60.0)
+        members.join("w2", 1, 60.0)
+        old = members.take("abc", "w1")
+        assert old is not None
+        assert members.take("abc", "w2") is None
+        members.begin("w1")
+        members.join("w1", 1, 60.0)
+        assert not members.has(old)
+        assert not members.keeps(old)
+        new = members.take("abc", "w2")
+        assert new is not None
+        assert (new.token, new.tries) == (2, 2)
+        assert members.keeps(new)
+    finally:
+        members.close()

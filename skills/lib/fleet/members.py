@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from skills.lib.errors import LedgerError
+from skills.lib.errors import LedgerError, RefusedError
 from skills.lib.fleet.places import Place
 from skills.lib.record import Record
 
@@ -98,6 +98,18 @@ class Members:
 
     def close(self) -> None:
         self._engine.dispose()
+
+    def begin(self, worker: str) -> None:
+        """Give back what an earlier process of that name held: the new one has none of its sessions.
+
+        Raises RefusedError if a worker of another machine has the name.
+        """
+        rows = self._rows("SELECT machine FROM fleet_workers WHERE worker=:worker AND until > {now}", worker=worker)
+        if rows and rows[0][0] != os.uname().nodename:
+            raise RefusedError(
+                f"a worker of the name {worker} is at work on {rows[0][0]}", remedy="give another one: --name NAME"
+            )
+        self._rows("UPDATE fleet_leases SET worker='' WHERE worker=:worker", worker=worker)
 
     def join(self, worker: str, slots: int, patience: float) -> None:
         """Note that a worker is there; others take over from it once ``patience`` seconds pass without a sign."""

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from skills.lib import paths
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.configuration import lockstep_toml
-from skills.lib.errors import LockstepError, RefusedError, UsageError
+from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError, UsageError
 from skills.lib.fleet.driving import Driver, Fence
 from skills.lib.fleet.folders import Folders
 from skills.lib.fleet.keeping import Keeper
@@ -119,11 +119,12 @@ class Worker:
 
     def work(self, until_empty: bool = False) -> None:
         """Follow runs until the worker is drained or ended; ``until_empty``, until no run is left that can go on."""
+        self._members.begin(self.name)
         self._members.join(self.name, self._slots, self.patience)
         signs = threading.Thread(target=self._give_signs, name="lockstep-signs", daemon=True)
         signs.start()
         try:
-            self._queue.launch()
+            self._launch()
             while not self._ends.wait(_LOOKS):
                 self._look()
                 if until_empty and self._is_empty():
@@ -134,6 +135,17 @@ class Worker:
             self._queue.close()
             signs.join(self.patience)
             self._members.leave(self.name)
+
+    def _launch(self) -> None:
+        """Begin to take runs, once the queue's database is there."""
+        while not self._ends.is_set():
+            try:
+                self._queue.launch()
+                return
+            except EnvironmentProblem as error:
+                log.warning("%s", error.what)
+                self._queue.close()
+                self._ends.wait(_LOOKS)
 
     def _finish(self) -> None:
         """Wait for the sessions that are at work: to their end, or a moment if the worker leaves."""
