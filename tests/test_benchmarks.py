@@ -250,9 +250,10 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "CASES", [*kinds.values()] * 4)
 
 
-# What a run costs, skill by skill, and its tables are shown by tests/test_cost_benchmark.py.
+# What a run costs, skill by skill, and its tables are shown by tests/test_cost_benchmark.py, and what workers do by
+# tests/fleet/test_disturbed.py.
 @pytest.mark.usefixtures("little")
-@pytest.mark.parametrize("name", [name for name in BENCHMARKS if name != "cost"])
+@pytest.mark.parametrize("name", [name for name in BENCHMARKS if name not in ("cost", "fleet")])
 def test_a_benchmark_runs_and_prints_its_tables(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--quick", "--json", "--runs", "4"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -18,6 +18,7 @@ from typing import Any
 
 from skills.lib import paths
 from skills.lib.agent.agent import Agent
+from skills.lib.fleet import submissions
 from skills.lib.fleet.fleet import Fleet
 from skills.lib.fleet.worker import Worker
 from skills.lib.ledger import Ledger
@@ -84,7 +85,8 @@ def moves(folder: Path, run: str) -> Counter[tuple[int, str]]:
 
 def files(folder: Path, run: str, below: str = "made") -> dict[str, str]:
     """The files of a run's worktree at its last move, by path."""
-    commit = next(one.commit for one in Fleet(str(folder)).runs(ended=True) if one.submission.run == run)
+    with Ledger(paths.home(str(folder)), create=False) as ledger:
+        commit = submissions.worktree(ledger, run)
     names = git(folder, "ls-tree", "-r", "--name-only", commit, "--", below).splitlines()
     return {name: git(folder, "show", f"{commit}:{name}") for name in names}
 
