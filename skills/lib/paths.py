@@ -222,6 +222,14 @@ def graph_of(script: str) -> str:
     return compiled
 
 
+def is_graph(file: str) -> bool:
+    """True for the name of a graph's file; ``x_workflow.py`` is a script if it has a graph of its own."""
+    if not file.endswith(MODULE):
+        return file.endswith(COMPILED)
+    own = graph_of(file)
+    return not (os.path.isfile(own) or yaml_of(own))
+
+
 def compiled_of(source: str) -> str:
     """The JSON that a YAML file with a graph is compiled to.
 

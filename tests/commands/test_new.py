@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.testing.transitions import entry_scripts
 from tests.commands.conftest import Command
 from tests.fixtures.skill import ROOT
 
@@ -63,6 +64,19 @@ def test_a_new_skill_in_yaml_has_no_finding_and_is_compiled(
     before = {file: (folder / file).read_bytes() for file in written(folder)}
     assert cli("validate", "--seal", str(folder)).code == 0
     assert {file: (folder / file).read_bytes() for file in written(folder)} == before
+
+
+@pytest.mark.req("W-20", "E-05")
+@pytest.mark.parametrize("form", [[], ["--yaml"]], ids=["Python", "YAML"])
+def test_the_script_of_a_skill_called_workflow_is_taken_for_no_graph(
+    form: list[str], cli: Command, project: Path
+) -> None:
+    assert cli("new", "git-workflow", *form).code == 0
+    assert cli("validate", "--strict").err == "Nothing is wrong in 1 skill, 1 workflow.\n"
+    shown = cli("show", str(project / "skills/git-workflow/scripts/git_workflow.py"))
+    assert (shown.code, shown.err) == (0, "")
+    assert "Workflow git-workflow" in shown.out
+    assert [script.name for script in entry_scripts(project / "skills")] == ["git_workflow.py"]
 
 
 def test_a_dry_run_of_a_skill_in_yaml_writes_nothing(cli: Command, project: Path) -> None:

@@ -301,7 +301,7 @@ def _script_of(module: str | Path) -> str:
 
 def module_of(path: str) -> str:
     """The graph that a path means: its own, or that of an entry script or YAML file; UsageError for another file."""
-    if path.endswith((paths.MODULE, paths.COMPILED)):
+    if paths.is_graph(path):
         return path
     if os.path.basename(path) == paths.YAML or path.endswith("_" + paths.YAML):
         return paths.compiled_of(path)

@@ -85,7 +85,7 @@ def graphs_in(folder: Path) -> list[Path]:
     """The modules of graphs in the ``scripts`` of a folder, and the JSON that its YAML files are compiled to."""
     found = set()
     for file in [*_files(folder), folder / paths.YAML]:
-        if file.name.endswith((paths.MODULE, paths.COMPILED)):
+        if paths.is_graph(str(file)):
             found.add(file)
         elif file.name.endswith("_" + paths.YAML) or (file == folder / paths.YAML and os.path.lexists(file)):
             compiled = os.path.relpath(paths.compiled_of(str(file)), os.path.abspath(folder))

@@ -255,7 +255,8 @@ def entry_scripts(place: Path) -> list[Path]:
     if place.is_file():
         return [place]
     ends = (paths.MODULE, paths.COMPILED)
-    graphs = sorted(graph for end in ends for graph in place.glob(f"**/scripts/**/*{end}"))
+    below = [graph for end in ends for graph in place.glob(f"**/scripts/**/*{end}")]
+    graphs = sorted(graph for graph in below if paths.is_graph(str(graph)))
     found = [graph.with_name(graph.name.removesuffix(ends[0]).removesuffix(ends[1]) + ".py") for graph in graphs]
     scripts = [script for script in found if script.is_file()]
     if not scripts:
