@@ -1,17 +1,22 @@
-"""An explorer of a project with runs, asked without a network, and a browser's cookie for each role."""
+"""An explorer of a project with runs, asked without a network or on a port, and a browser's cookie for each role."""
 
 from __future__ import annotations
 
 import re
+import socket
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
 from skills.lib.model.run import Run
-from skills.lib.web import app
+from skills.lib.web import app, server
 from skills.lib.web.access import Access
 from tests.commands.conftest import Walker, cli, counted_ids, installed, project, walker
 
@@ -68,6 +73,51 @@ def enter(project: Path) -> Iterator[Enter]:
     access = Access("")
     with TestClient(app.create(str(project), access, PORT), base_url=ORIGIN) as client:
         yield lambda role="ADMIN": Browser(client, access, role)
+
+
+class Served:
+    """A server that runs, and a cookie of an administrator."""
+
+    def __init__(self, access: Access, port: int) -> None:
+        self.access, self.port = access, port
+        self.root = f"http://127.0.0.1:{port}"
+        entered = httpx.get(self.root + access.link("ADMIN"))
+        self.cookie = entered.headers["set-cookie"].partition(";")[0]
+        self.headers = {"cookie": self.cookie}
+
+    def get(self, path: str) -> httpx.Response:
+        """A page."""
+        return httpx.get(f"{self.root}{self.access.base}{path}", headers=self.headers, timeout=30)
+
+    def socket(self, path: str = "") -> socket.socket:
+        """A connection, which asks for a page if a path is given."""
+        made = socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        if path:
+            head = (
+                f"GET {self.access.base}{path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookie}\r\n\r\n"
+            )
+            made.sendall(head.encode())
+        return made
+
+
+@pytest.fixture
+def served(project: Path) -> Iterator[Served]:
+    """The explorer of the project, served by a thread of this process."""
+    access = Access("")
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+        port = listener.getsockname()[1]
+        running = server.prepared(app.create(str(project), access, port))
+        thread = threading.Thread(target=lambda: anyio.run(lambda: running.serve(sockets=[listener])))
+        thread.start()
+        try:
+            until = time.monotonic() + 30
+            while not running.started and time.monotonic() < until:
+                time.sleep(0.02)
+            yield Served(access, port)
+        finally:
+            running.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()
 
 
 @pytest.fixture

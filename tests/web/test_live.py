@@ -9,68 +9,19 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import httpx
 import pytest
 
-from skills.lib.web import app, server
-from skills.lib.web.access import Access
+from skills.lib.web import server
 from tests.fixtures import skill
-from tests.web.conftest import Install, Walk
+from tests.web.conftest import Install, Served, Walk
 
 FOLLOWERS, IDLE = 200, 1_000
 # Followers, idle connections, their other ends in this process, and what a test session has open anyway.
 FILES = 2 * (FOLLOWERS + IDLE) + 500
-
-
-class Served:
-    """A server that runs, and a cookie of an administrator."""
-
-    def __init__(self, access: Access, port: int) -> None:
-        self.access, self.port = access, port
-        self.root = f"http://127.0.0.1:{port}"
-        entered = httpx.get(self.root + access.link("ADMIN"))
-        self.cookie = entered.headers["set-cookie"].partition(";")[0]
-        self.headers = {"cookie": self.cookie}
-
-    def get(self, path: str) -> httpx.Response:
-        """A page."""
-        return httpx.get(f"{self.root}{self.access.base}{path}", headers=self.headers, timeout=30)
-
-    def socket(self, path: str = "") -> socket.socket:
-        """A connection, which asks for a page if a path is given."""
-        made = socket.create_connection(("127.0.0.1", self.port), timeout=30)
-        if path:
-            head = (
-                f"GET {self.access.base}{path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nCookie: {self.cookie}\r\n\r\n"
-            )
-            made.sendall(head.encode())
-        return made
-
-
-@pytest.fixture
-def served(project: Path) -> Iterator[Served]:
-    """The explorer of the project, served by a thread of this process."""
-    access = Access("")
-    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
-        port = listener.getsockname()[1]
-        running = server.prepared(app.create(str(project), access, port))
-        thread = threading.Thread(target=lambda: anyio.run(lambda: running.serve(sockets=[listener])))
-        thread.start()
-        try:
-            until = time.monotonic() + 30
-            while not running.started and time.monotonic() < until:
-                time.sleep(0.02)
-            yield Served(access, port)
-        finally:
-            running.should_exit = True
-            thread.join(30)
-            assert not thread.is_alive()
 
 
 def news(connection: socket.socket, until: float) -> list[dict[str, object]]:
