@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 URL, PROJECT = "LOCKSTEP_LEDGER_URL", "LOCKSTEP_LEDGER_PROJECT"
-_FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with % codes for special characters in each part"
+_FORM = "postgresql://<user>:<password>@<host>:<port>/<database>, with % codes for special characters in each part"
 _LONGEST_PROJECT = 200
 # Seconds within which a server answers, after which a silent connection is probed, and after which it is given up.
 _CONNECTING, _IDLE, _GIVEN_UP = 10, 30, 30
