@@ -108,8 +108,9 @@ def data() -> str:
 
 
 def cache() -> str:
-    """The user's cache folder for Lockstep (XDG_CACHE_HOME is respected)."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    """The user's cache folder for Lockstep; XDG_CACHE_HOME is respected if it is absolute, as its standard demands."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "lockstep")
 
 

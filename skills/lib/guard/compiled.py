@@ -73,6 +73,8 @@ def kept(digest: str) -> dict[str, Any] | None:
     """The compiled form of the text with that checksum, its seal unchecked; None if this version cannot use it."""
     try:
         with open(_place(digest), "rb") as file:
+            if os.fstat(file.fileno()).st_uid not in (0, getattr(os, "geteuid", int)()):
+                return None  # in a folder that others write, it may be anybody's
             compiled = compact_json.loads(file.read().decode())
     except (OSError, ValueError):
         return None

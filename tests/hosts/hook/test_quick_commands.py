@@ -137,7 +137,7 @@ def test_arguments_beside_the_line_are_read_by_the_library(tmp_path: Path, more:
 def test_rules_that_are_gone_or_of_another_form_are_read_by_the_library(tmp_path: Path) -> None:
     host = begun(tmp_path)
     (rules,) = (tmp_path / "cache" / "lockstep" / "policies").glob("*.rules")
-    rules.write_bytes(rules.read_bytes().replace(b"\x013", b"\x010", 1))
+    rules.write_bytes(rules.read_bytes().replace(b"\x014", b"\x010", 1))
     assert both(host, command("rm a.py", "c0")) == SILENT
     rules.write_bytes(b"not marshalled")
     assert both(host, command("rm a.py", "c1")) == SILENT

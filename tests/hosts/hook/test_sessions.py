@@ -195,6 +195,7 @@ def test_a_policy_in_a_folder_above_concerns_a_tool_and_nothing_else(tmp_path: P
     tool = event_of("PreToolUse", "a", below)
     assert early.is_without_use(tool, [], [])
     (tmp_path / "project" / "lockstep.policy.yaml").write_text("tools: {}")
+    tool = event_of("PreToolUse", "a", below)  # for one event they are looked for once
     assert not early.is_without_use(tool, [], [])
     assert not early.is_without_use(event_of("BeforeTool", "a", below), [], [])
     assert early.is_without_use(event_of("Stop", "a", below), [], [])

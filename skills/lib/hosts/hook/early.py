@@ -22,7 +22,7 @@ RESULTS = (b"PostToolUse", b"PostToolUseFailure", b"AfterTool")
 LIFELINES = ("runs", "trace", "abandon")
 # What a project has at its root: its policy, and the commands that it adds to the gateway.
 POLICIES = (b"lockstep.policy.yaml", b"lockstep.gateway.yaml")
-_FOUND: "list[list[str] | None]" = []
+_FOUND: "list[tuple[bytes, list[str] | None]]" = []
 # Packages whose __init__.py has a docstring alone: it is not read.
 PLAIN = frozenset(("skills.lib.guard", "skills.lib.hosts", "skills.lib.hosts.hook"))
 # The modules in C that the hook needs, which some Pythons have in files.
@@ -80,11 +80,11 @@ def session_of(raw: bytes) -> str:
 def policies_of(raw: bytes) -> "list[str] | None":
     """The policies and gateway files of a call's folder and those above; None if it cannot be found at once.
 
-    A process has one event, so they are looked for once.
+    They are looked for once for each event.
     """
-    if not _FOUND:
-        _FOUND.append(_policies_of(raw))
-    return _FOUND[0]
+    if not _FOUND or _FOUND[0][0] is not raw:
+        _FOUND[:] = [(raw, _policies_of(raw))]
+    return _FOUND[0][1]
 
 
 def _policies_of(raw: bytes) -> "list[str] | None":

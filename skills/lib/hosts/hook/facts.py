@@ -201,11 +201,15 @@ class Facts:
         return records
 
     def _put_aside(self) -> None:
-        os.replace(self.path, self.path + DAMAGED)
-        os.close(self._file)
-        self._file = -1
-        self._file, self._size, self._last = self._locked(), 0, ""
-        self.append([LOST])
+        """Keep a damaged file beside, and begin anew. No other process finds none, which would say that none was."""
+        damaged = self.path + DAMAGED
+        try:
+            if os.path.lexists(damaged):
+                os.unlink(damaged)
+            os.link(self.path, damaged)
+        except OSError:
+            pass  # not every file system has hard links; what is damaged is of use to nobody but a reader
+        self.rewrite([LOST])
 
 
 def _sum(last: str, text: bytes) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.guard.compiled import UNKNOWN_FACT
 from skills.lib.hosts.hook import facts
 from skills.lib.hosts.hook.evidence import EDITS, Evidence
 from skills.lib.hosts.hook.guarding import is_unconcerned, key_of, policy_of, sources_of
@@ -79,6 +78,8 @@ def _learn(evidence: Evidence, calls: Sequence[Call], call: str, result: Result)
     _settle_trees(records, calls, key)
     for number, one in enumerate(calls):
         changes += _learned(evidence, one, f"{key}#{number}", result)
+    from skills.lib.guard.compiled import UNKNOWN_FACT  # most results concern no rule
+
     written = [change for change in changes if "at" in change]
     known = [_place(change["at"]) for change in written if change["is"] != UNKNOWN_FACT]
     tools = [one.rule for one in calls]

@@ -9,7 +9,7 @@ from skills.lib.hosts.hook import quick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from skills.lib.guard.compiled import Rule
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
 def keep(path: str, own: str, policy: Policy, about: str) -> None:
     """Keep the rules on commands of a policy, and its index; ``own`` and ``about`` as in ``quick.keep``."""
-    rules = [quick.FORM, policy.id, policy.params, list(_rules(policy))]
+    rules = marshal.dumps([policy.params, list(_rules(policy))])
+    checksum = compact_json.checksum(rules)
     try:
-        files.write(quick.rules_of(policy.id), marshal.dumps(rules))
+        files.write(quick.rules_of(checksum), rules)
     except OSError:
         return
-    quick.keep(path, own, policy.id, _names(policy), about)
+    quick.keep(path, own, policy.id, [*_names(policy), quick.RULES + checksum], about)
 
 
 def keep_gateway(path: str) -> None:
@@ -58,12 +59,23 @@ def _is_quick(policy: Policy, rule: Rule) -> bool:
 
 
 def _tools_but(rules: set[str]) -> set[str]:
-    """The hosts' names of the tools that the table has, but for those of these canonical names or own names."""
+    """The hosts' names of the tools that the table has, but for those that one of these rules is on.
+
+    On some hosts a tool of an MCP server may have the name of a host's own: ``mcp(web.search)`` is ``web_search``.
+    """
     from skills.lib.hosts.hook.tools import ALSO, FREE, TABLE
 
     named = {own: name for name, hosts in TABLE.items() for names in hosts.values() for own in names} | ALSO
     concerned = {own for name, hosts in TABLE.items() if name in rules for names in hosts.values() for own in names}
-    return ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
+    free = ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
+    return {own for own in free if not _is_mcp(own, rules)}
+
+
+def _is_mcp(own: str, rules: Iterable[str]) -> bool:
+    """True if one of these rules is on a tool of an MCP server that some host calls so."""
+    from skills.lib.hosts.hook.tools import HOSTS, is_mcp_call
+
+    return any(is_mcp_call(name, host, own) for name in rules if name.startswith("mcp(") for host in HOSTS)
 
 
 def _names(policy: Policy) -> list[str]:
@@ -76,12 +88,13 @@ def _names(policy: Policy) -> list[str]:
     free = _tools_but({*policy.tools, "edit", "write", "shell"})
     ruled = {quick.RULED + _ruled(words) for _, words in policy.shell_rules() if words}
     shells = set() if "shell" in policy.tools else {own for names in TABLE["shell"].values() for own in names}
-    return sorted(free | ruled | {f"shell {own}" for own in shells - set(policy.tools)} | set(_editing(policy)))
+    plain = {f"shell {own}" for own in shells - set(policy.tools) if not _is_mcp(own, policy.tools)}
+    return sorted(free | ruled | plain | set(_editing(policy)))
 
 
 def _editing(policy: Policy | None) -> Iterator[str]:
     """The names of an index for the tools that edit or write, if all that a policy says of them is known beforehand."""
-    from skills.lib.hosts.hook.tools import HOSTS, TABLE, is_mcp_call
+    from skills.lib.hosts.hook.tools import TABLE
 
     tools = policy.tools if policy else ()
     for canonical in ("edit", "write"):
@@ -92,7 +105,7 @@ def _editing(policy: Policy | None) -> Iterator[str]:
             continue
         for own in {own for names in TABLE[canonical].values() for own in names}:
             meant = [name for name, hosts in TABLE.items() if any(own in names for names in hosts.values())]
-            is_ruled = own in tools or any(is_mcp_call(name, host, own) for name in tools for host in HOSTS)
+            is_ruled = own in tools or _is_mcp(own, tools)
             if meant == [canonical] and (own == canonical or not is_ruled):
                 changes = rule.forgets(policy.id) if policy and rule else []
                 listed = [compact_json.dumps(change) for change in changes] or [""] * bool(rule)

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 _LONGEST = 100_000
 # The form of an index, and of the rules beside it; one of another form is made anew.
-FORM = "3"
+FORM = "4"
 # What begins the names of programs, and of a program with its command (``git push``), that a policy has rules on.
 RULED = "$ "
 # What begins the name of a tool that edits or writes: behind it stands its canonical name and, if the policy has a rule
 # on it, after a tab each of the changes that a call makes, as JSON.
 EDITING = "~ "
+# What begins the checksum of the rules on commands.
+RULES = "! "
 # What a project has at its root: its policy, and the commands that it adds to the gateway.
 POLICIES = ("lockstep.policy.yaml", "lockstep.gateway.yaml")
 _NOTHING: "Index" = ("", "", frozenset())
@@ -93,6 +95,8 @@ def index(path: str) -> "Index":
     """
     try:
         with open(place_of(path), "rb") as file:
+            if not is_own(file.fileno()):
+                return _NOTHING
             about, own, digest, *names = file.read(_LONGEST).decode().split("\n")
         return (
             (own, digest, frozenset(names)) if about and about == about_file(path) and names[-1:] == [""] else _NOTHING
@@ -124,15 +128,21 @@ def about_file(path: str) -> str:
 def place_of(path: str) -> str:
     """Where the index of a policy is kept."""
     name = path.replace("%", "%25").replace(os.sep, "%2F")
-    return os.path.join(os.path.abspath(cache()), "policies", name[-200:] + ".names")
+    return os.path.join(cache(), "policies", name[-200:] + ".names")
 
 
-def rules_of(digest: str) -> str:
-    """Where the rules on commands of the policy with that checksum are kept."""
-    return os.path.join(os.path.abspath(cache()), "policies", digest + ".rules")
+def rules_of(checksum: str) -> str:
+    """Where rules on commands with that checksum are kept."""
+    return os.path.join(cache(), "policies", checksum + ".rules")
+
+
+def is_own(file: int) -> bool:
+    """True if an open file is the user's, or root's: in a folder that others write, it may be anybody's."""
+    return os.fstat(file).st_uid in (0, getattr(os, "geteuid", int)())
 
 
 def cache() -> str:
     """The user's cache folder for Lockstep, as ``paths.cache`` has it."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "lockstep")

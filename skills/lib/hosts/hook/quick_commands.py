@@ -10,7 +10,7 @@ import os
 # The packages of these are not imported if ``early`` has loaded the modules already.
 from skills.lib.guard.shell_matching import match
 from skills.lib.guard.shell_plain import simple_command
-from skills.lib.hosts.hook.quick import FORM, is_unconcerned, rules_of
+from skills.lib.hosts.hook.quick import RULES, is_unconcerned, rules_of
 from skills.lib.hosts.hook.quick_facts import add, facts_of, is_id, is_open
 from skills.lib.hosts.hook.shell_calls import may_concern_lockstep
 
@@ -55,8 +55,8 @@ def is_kept(
     is_whole = raw[:1] == b"{" and raw[-1:] == b"}" and not any(other in raw for other in _OTHERS)
     if not (is_result or name in ("PreToolUse", "BeforeTool")) or not is_whole or not is_id(call):
         return False
-    path, (own, digest, _) = ruled[0]
-    params, rules = _rules(digest)
+    path, (own, digest, names) = ruled[0]
+    params, rules = _rules(names)
     command = simple_command(line, cwd)
     if command is None:
         return False
@@ -80,15 +80,20 @@ def is_kept(
     return add(facts, digest, [admitted], lambda data: f'"call":"{call}'.encode() not in data)
 
 
-def _rules(digest: str) -> "tuple[dict[str, Any], list[Any]]":
-    """The parameters of a policy, and its rules. Raises ValueError or OSError if they are not there.
+def _rules(names: "frozenset[str]") -> "tuple[dict[str, Any], list[Any]]":
+    """The parameters of a policy whose index has these names, and its rules. Raises ValueError or OSError.
 
-    They are kept as Python keeps bytecode, and where nobody but the user writes: reading JSON takes a module more.
+    They are kept as Python keeps bytecode, because reading JSON takes a module more. Other bytes than those that the
+    index was made with are not read: they could end the process, and with it the hook, without an answer.
     """
-    with open(rules_of(digest), "rb") as file:
-        form, of, params, rules = marshal.loads(file.read(_LONGEST))  # noqa: S302
-    if (form, of) != (FORM, digest):
-        raise ValueError(form)
+    from _blake2 import blake2b
+
+    (checksum,) = [name.removeprefix(RULES) for name in names if name.startswith(RULES)]
+    with open(rules_of(checksum), "rb") as file:
+        data = file.read(_LONGEST)
+    if blake2b(data, digest_size=16).hexdigest() != checksum:
+        raise ValueError(checksum)
+    params, rules = marshal.loads(data)  # noqa: S302
     return params, rules
 
 

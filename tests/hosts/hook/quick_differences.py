@@ -1,0 +1,102 @@
+"""The hook in this process, twice: with what is decided before the library is loaded, and by the library alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib.guard.policy import compile_policy
+from skills.lib.hosts.hook import decision, early, event, guarding, learning, policy_only, policy_texts, quick
+
+# What the hook answers: the exit code, and what it wrote.
+Said = tuple[int, str]
+
+
+class Pair:
+    """Two sessions of one host in one project, which are told the same: one is answered by the library alone."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, policy: str, host: str) -> None:
+        self.project = folder / "project"
+        self.state = folder / "state"
+        self.host = host
+        self.is_exact = True  # False once damage was done that only the library looks for
+        self.quick = 0  # how many events were answered before the library
+        self._patch = patch
+        self._written: list[str] = []
+        for place in ("sub", ".git"):
+            (self.project / place).mkdir(parents=True)
+        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+        (self.project / "a.py").write_text("one\n")
+        (self.project / "out").symlink_to(folder)
+        (self.project / "link").symlink_to(self.project / "lockstep.policy.yaml")
+        self.change(policy)
+        patch.setenv("LOCKSTEP_STATE", str(self.state))
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setattr(policy_texts, "compile_apart", lambda text, _: compile_policy(text.decode(), policy_name()))
+        for module in (event, decision):
+            patch.setattr(module, "write", lambda _, text: self._written.append(text))
+
+    def change(self, policy: str) -> None:
+        """Write the policy."""
+        (self.project / policy_name()).write_text(policy)
+
+    def facts(self, session: str) -> list[bytes]:
+        """The lines of the facts of a session, and whether some were put aside."""
+        found = sorted(path for path in (self.state / "facts").glob("*") if f"-{session}." in path.name)
+        return [line for path in found for line in (path.suffix[:9].encode(), *path.read_bytes().splitlines())]
+
+    def damage(self, at: int, given: bytes) -> None:
+        """Write some bytes into the facts of both sessions at a place, counted from the end."""
+        self.is_exact = False
+        for path in (self.state / "facts").glob("*"):
+            data = path.read_bytes()
+            place = max(0, len(data) - at)
+            path.write_bytes(data[:place] + given + data[place + len(given) :] if given else data[:place])
+
+    def tell(self, about: dict[str, Any]) -> tuple[Said, Said]:
+        """What both sessions are told of an event: the one that may be quick, and the library."""
+        common = {"cwd": str(self.project), "hook_event_name": "PreToolUse"}
+        raws = [
+            json.dumps({"session_id": name, **common, **about}, ensure_ascii=len(about) % 2 == 0).encode()
+            for name in ("quick", "long")
+        ]
+        quickly = self._quickly(raws[0])
+        with self._patch.context() as patch:
+            for module in (guarding, learning):
+                patch.setattr(module, "is_unconcerned", lambda *_: False)
+            slowly = self._answer(lambda: decision.main(raws[1], {"--host": self.host}, _watched()))
+        return quickly, slowly
+
+    def _quickly(self, raw: bytes) -> Said:
+        if early.is_without_use(raw, [], early.kept("facts")):
+            return 0, ""
+        before = self.facts("quick")
+        if early.is_quick(raw, self.host, early.kept("facts")):
+            self.quick += 1
+            return 0, ""
+        assert self.facts("quick") == before  # whoever comes next finds nothing that was begun
+
+        def serve() -> int:
+            try:
+                code = policy_only.serve(raw, {"--host": self.host}, _watched())
+            except Exception:
+                code = None
+            return decision.main(raw, {"--host": self.host}, _watched()) if code is None else code
+
+        return self._answer(serve)
+
+    def _answer(self, serve: Any) -> Said:
+        self._written.clear()
+        return serve(), "".join(self._written)
+
+
+def policy_name() -> str:
+    """The name of a project's policy."""
+    return quick.POLICIES[0]
+
+
+def _watched() -> dict[str, bool]:
+    return {"open": False, "policy": True, "unread": True}
