@@ -197,7 +197,9 @@ def call_by(by: Random, host: str) -> dict[str, Any]:
 def events_by(by: Random, host: str) -> list[dict[str, Any]]:
     """A call, its result, or both."""
     before, after = ("BeforeTool", "AfterTool") if host == "gemini" else ("PreToolUse", "PostToolUse")
-    at = {"tool_use_id": f"c{by.randrange(40)}"} if by.random() < 0.95 else by.choice([{"timestamp": "t"}, {"x": 1}])
+    at: dict[str, Any] = (
+        {"tool_use_id": f"c{by.randrange(40)}"} if by.random() < 0.95 else by.choice([{"timestamp": "t"}, {"x": 1}])
+    )
     told = {**call_by(by, host), "timestamp": "t", **at, **(by.choice(ABOUT) if by.random() < 0.1 else {})}
     answer: dict[str, Any] = {"hook_event_name": after, "tool_response": by.choice(ANSWERS)}
     failure = {"hook_event_name": after + "Failure", "error": "Exit code 1\nno"}
