@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SEED = 7
-DEVIATING, HONEST = extent(48, 160), extent(16, 80)
+DEVIATING, HONEST = extent(64, 160), extent(16, 80)
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +110,9 @@ def _of_the_tree() -> dict[Path, str]:
 
 def test_a_gate_that_is_deleted_in_mid_run_stops_the_run_until_it_is_put_back(only: Callable[..., Counts]) -> None:
     before = _of_the_tree()
-    counts = only(attempts.EDIT)
+    counts = only(attempts.EDIT, 24)
     assert counts.faults == []
-    assert (counts.share(attempts.EDIT), counts.ended, counts.holes) == (1.0, 16, 0)
+    assert (counts.share(attempts.EDIT), counts.ended, counts.holes) == (1.0, 24, 0)
     assert counts.made[attempts.EDIT] > 10
     assert set(counts.recoveries[attempts.EDIT]) == {2}
     assert _of_the_tree() == before

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from benchmarks.adherence.block import Block
 
 SURE = ("high", "certain")
+KINDS = ("structure", "pattern", "flow", "decision", "context", "border")
 
 
 class Forms:
@@ -18,7 +19,7 @@ class Forms:
 
     def __init__(self, skill: str, rng: random.Random) -> None:
         self.skill, self.rng = skill, rng
-        self.evidence = 0
+        self.evidence = self.reports = 0
 
     def values(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         """The values of a step by name, in place of those that were made up for it."""
@@ -95,8 +96,22 @@ class Forms:
     def _decision_critic_verdict(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"grounds": ["A1"], "action": f"look at it again: {odd}"}
 
+    def _codebase_analysis_explore(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        found = [f"{finding} | {self.rng.choice(KINDS)}" for finding in values["findings"]]
+        return {"findings": found, "unsure": values["unsure"] if found else [f"what it is for | {odd}"]}
+
     def _codebase_analysis_deepen(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"findings": [f"{finding} | it matters" for finding in values["findings"]]}
+
+    def _codebase_analysis_synthesize(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        self.reports += 1
+        found = re.findall(r"^ *- (F\d+) \|", block.words("CONTEXT"), re.MULTILINE)
+        return {
+            "answer": f"It is so, as `notes.md:1`, `notes.md:2` and `notes.md:3` show: {odd}",
+            "across": [f"{self.rng.choice(KINDS)} | seen at `notes.md:2`: {odd}" for _ in values.get("across", ())],
+            "strike": found[:1],
+            "path": f"work/analysis-{self.reports}.md",
+        }
 
     def _leon_writing_style_tells(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"tells": [f"T12 | so: {odd}", f"none | {', '.join(f'T{at}' for at in range(1, 12))}"]}

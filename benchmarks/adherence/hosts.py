@@ -46,7 +46,7 @@ class Host(Protocol):
         """The state of each run, by id: equal before and after a command that changed nothing."""
 
     def changes(self, run: str) -> list[dict[str, Any]]:
-        """The detail of each recorded event that changed the run, in order."""
+        """The detail of each recorded event by which an agent or a person changed the run, in order."""
 
     def answer(self, block: Block, answer: str, reason: str) -> Block:
         """Have a person answer the question of a waiting block at a terminal; the block after it."""
@@ -91,9 +91,9 @@ class Lockstep:
         return rows
 
     def changes(self, run: str) -> list[dict[str, Any]]:
-        """What the ledger holds of that run."""
+        """What the ledger holds of that run, without steps that were walked through."""
         with sqlite3.connect(self._database) as connection:
-            where = "run=? AND change<>'{}' AND kind<>'definition-changed'"
+            where = "run=? AND change<>'{}' AND kind<>'definition-changed' AND actor<>'script'"
             rows = connection.execute(f"SELECT detail FROM events WHERE {where} ORDER BY seq", (run,)).fetchall()
         connection.close()
         return [json.loads(detail) for (detail,) in rows]

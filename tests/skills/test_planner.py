@@ -567,6 +567,14 @@ def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent,
     assert agent.run_command(end.next).step == "milestones"
 
 
+def changed_after_review(agent: Agent, review: PrintedBlock, path: str, text: str) -> PrintedBlock:
+    """Pass the review of the plan, change a file of it, and run the command that leads to the gate."""
+    (child,) = review.children
+    done = play(agent, child.command, reviewer(Judged("plan")))
+    agent.write(f"{PLAN}/{path}", text)
+    return agent.run_command(done.next)
+
+
 @pytest.mark.req("S-01")
 @pytest.mark.parametrize(
     "path, step, targets",
@@ -583,10 +591,8 @@ def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent,
 def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
     agent: Agent, documented: PrintedBlock, path: str, step: str, targets: list[str]
 ) -> None:
-    gate = dispatched(agent, documented, reviewer(Judged("plan")))
-    assert gate.step == "plan-docs-gate"
-    agent.write(f"{PLAN}/{path}", json.dumps({**sample.DRAFT, "title": "Another"}))
-    block = agent.run_command(gate.next)
+    other = json.dumps({**sample.DRAFT, "title": "Another"})
+    block = changed_after_review(agent, documented, path, other)
     assert (block.kind, block.step) == (("step", step) if step else ("done", ""))
     assert [child.target for child in block.children] == [
         f"{name} | {PLAN}/{path} was changed after its review" for name in targets
@@ -596,10 +602,9 @@ def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
 @pytest.mark.req("S-01")
 @pytest.mark.slow
 def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Agent, documented: PrintedBlock) -> None:
-    gate = dispatched(agent, documented, reviewer(Judged("plan")))
     other = {**sample.DRAFT, "title": "Another"}
-    agent.write(f"{PLAN}/draft.json", json.dumps(other))
-    changes = gated(agent, drafted(agent, agent.run_command(gate.next), other), Judged("plan"))
+    work = changed_after_review(agent, documented, "draft.json", json.dumps(other))
+    changes = gated(agent, drafted(agent, work, other), Judged("plan"))
     document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
     done = gated(agent, dispatched(agent, document, WRITER, write_texts(agent)), Judged("M-002"))
     assert (done.kind, done.root.get("status")) == ("done", "done")

@@ -187,11 +187,7 @@ def first_answers(status: str) -> list[dict[str, Any]]:
 def review(agent: Follower, block: Block, answers: list[dict[str, Any]]) -> Block:
     """Be the reviewer, and go through the gate."""
     (command,) = commands(block)
-    done = agent.follow(agent.run(command), {"answers": json.dumps(answers)})
-    gate = agent.run(done.next)
-    assert (gate.at, gate.context["synthesize.items_file"]) == ("work-items-gate", ITEMS_FILE)
-    assert gate.context["explore.pick"].startswith("seed 1: ")
-    return agent.run(gate.next)
+    return agent.run(agent.follow(agent.run(command), {"answers": json.dumps(answers)}).next)
 
 
 def to_items(agent: Follower, triage: Block) -> Block:
@@ -234,7 +230,9 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
     assert json.loads((project / ITEMS_FILE).read_text(encoding="utf-8")) == {
         "pick": PICK,
         "items": [whole(changed), whole(PIN)],
+        "stays": ["C1 | ask | may an order be dropped? README.md:3 does not say"],
     }
+    assert "questions to the user (ruled `ask` in `stays`)" in done.text
 
 
 def whole(item: dict[str, Any]) -> dict[str, Any]:
@@ -281,11 +279,9 @@ def both() -> list[dict[str, Any]]:
 @pytest.mark.req("S-01")
 def test_a_work_item_that_changes_under_review_is_reviewed_again(agent: Follower, triage: Block, project: Path) -> None:
     reviewing = to_review(agent, triage, project)
-    (command,) = commands(reviewing)
     text = (project / ITEMS_FILE).read_text(encoding="utf-8")
     (project / ITEMS_FILE).write_text(text.replace(ITEM["change"], "something else"), encoding="utf-8")
-    gate = agent.run(agent.follow(agent.run(command), {"answers": json.dumps(both())}).next)
-    assert agent.run(gate.next).at == "work-items-review"
+    assert review(agent, reviewing, both()).at == "work-items-review"
 
 
 OTHER = ("--scope", "shop", "--n", "1", "--seed", "1", "--new")
@@ -557,6 +553,7 @@ def made(project: Path, given: Any, **others: Any) -> tuple[int, list[str]]:
         "kept_left": [],
         "file": "{file}",
         "pick": PICK,
+        "unread": [],
         "holding": ["F1 | x", "F2 | x"],
         "clusters": list(CLUSTERS["clusters"]),
         "weighed": list(WEIGHED["weighed"]),
@@ -603,6 +600,13 @@ def test_a_later_round_changes_adds_and_strikes_items(project: Path) -> None:
     assert [(item["id"], item["gain"]) for item in json.loads(file.read_text())["items"]] == [("W2", "more")]
     assert made(project, [], kept=kept, strike=["W9"])[1] == ["strike: W9 is no item"]
     assert made(project, [], kept=kept, file="items.json") == (0, ['"items.json"'])
+
+
+def test_the_file_says_what_was_not_searched_and_what_stays_as_it_is(project: Path) -> None:
+    weighed = ["C1 | leave | documented, README.md:3", "C2 | refactor | nothing asks for it"]
+    assert made(project, [ITEM], unread=[f"{ERRORS}, in part: {UNSEARCHED}"], weighed=weighed)[0] == 0
+    file = json.loads((project / "items.json").read_text(encoding="utf-8"))
+    assert (file["stays"], file["unread"]) == ([weighed[0]], [f"{ERRORS}, in part: {UNSEARCHED}"])
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Makes the file of the work items of refactor from what was recorded.
 
-Called in the project's root as ``ITEMS STRIKE LEFT PATH KEPT KEPT_LEFT FILE PICK HOLDING CLUSTERS WEIGHED``: the
+Called in the project's root as ``ITEMS STRIKE LEFT PATH KEPT KEPT_LEFT FILE PICK UNREAD HOLDING CLUSTERS WEIGHED``: the
 items of this round and of those before as JSON, rows as JSON arrays, texts; what was never recorded is its name in
 braces. Prints each fault and ends with 1 if there is one; else writes the file, and prints its path as JSON.
 """
@@ -29,7 +29,7 @@ TEXTS = ("id", "title", "change", "gain", "risk", "proof", "size")
 RELATIONS = ("requires", "obsoletes", "conflicts")
 LISTS = ("clusters", "places")
 FOLDER = ".lockstep/refactor"
-VALUES = 11
+VALUES = 12
 
 _ITEM_ID = re.compile(r"W[1-9]\d*")
 _UNSAID = re.compile(r"\{[\w.-]+\}")
@@ -42,13 +42,14 @@ class Recorded:
     """What a run recorded; a value that it never recorded is empty. ``left`` keeps the rows of the round before."""
 
     def __init__(self, values: list[str]) -> None:
-        new, strike, left, path, kept, kept_left, file, pick, holding, clusters, weighed = [
+        new, strike, left, path, kept, kept_left, file, pick, unread, holding, clusters, weighed = [
             "" if _UNSAID.fullmatch(value) else value for value in values
         ]
         self.new, self.kept = json.loads(new or "[]"), json.loads(kept or "[]")
         self.strike: Rows = json.loads(strike or "[]")
         self.left: Rows = json.loads(left or kept_left or "[]")
         self.path, self.file, self.pick = path, file, pick
+        self.unread: Rows = json.loads(unread)
         self.holding: Rows = json.loads(holding)
         self.clusters = {cells[0]: cells for cells in map(checks.cells, json.loads(clusters))}
         self.weighed = {cells[0]: cells for cells in map(checks.cells, json.loads(weighed))}
@@ -92,7 +93,7 @@ def items_of(run: Recorded, struck: bool = False) -> dict[str, Item]:
 
 
 def content(run: Recorded) -> str:
-    """The file: each item with the findings, cause and intent of its clusters, and what was searched."""
+    """The file: each item with what its clusters say, what was searched and what not, and what stays as it is."""
     items = []
     for item in items_of(run).values():
         served = [run.clusters[name] for name in item["clusters"]]
@@ -110,8 +111,9 @@ def content(run: Recorded) -> str:
                 **{name: list(item[name]) for name in RELATIONS},
             }
         )
-    left = {"left": run.left} if run.left else {}
-    return json.dumps({"pick": run.pick, "items": items, **left}, ensure_ascii=False, indent=1) + "\n"
+    stays = [" | ".join(row) for row in run.weighed.values() if row[1] != "refactor"]
+    rest = {name: rows for name, rows in (("left", run.left), ("stays", stays), ("unread", run.unread)) if rows}
+    return json.dumps({"pick": run.pick, "items": items, **rest}, ensure_ascii=False, indent=1) + "\n"
 
 
 def form_faults(item: Any, where: str) -> list[str]:

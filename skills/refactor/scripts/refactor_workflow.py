@@ -20,7 +20,6 @@ PROMPTS = read_prompts(__file__)
 CHECK = "check_refactor.py"
 # The table and how to choose from it; explorers know the categories of smell.
 SEVERITY = get_convention("severity").partition("\n## Categories")[0].strip()
-REPORTED = ("explore.pick", "explore.unread", "weigh.weighed", "synthesize.items_file")
 MOST = 16
 # Seeds that follow from a scope stay below this, so that one can be typed.
 SEEDS = 1_000_000
@@ -66,7 +65,8 @@ ITEMS: list[Requirement] = [
                 "{synthesize.kept}",
                 "{synthesize.kept_left}",
             ),
-            *("{synthesize.items_file}", "{explore.pick}", "{triage.holding}", "{cluster.clusters}", "{weigh.weighed}"),
+            *("{synthesize.items_file}", "{explore.pick}", "{explore.unread}"),
+            *("{triage.holding}", "{cluster.clusters}", "{weigh.weighed}"),
         ],
         60,
         help="ids resolve, the order has no circle, places exist; writes the file",
@@ -251,8 +251,6 @@ WORKFLOW = Workflow(
             covers=["{synthesize.items_file}"],
         ),
         actions=[PROMPTS["review"]],
-        gate_actions=PROMPTS["gate"],
-        gate_needs=REPORTED,
     ),
     forbidden=PROMPTS["forbidden"].splitlines(),
     title="Refactor",
