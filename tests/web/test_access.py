@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from skills.lib.errors import UsageError
 from skills.lib.model.run import Run
+from skills.lib.web import app
 from skills.lib.web.access import SESSIONS, Access
 from tests.fixtures.terminal import at_terminal
 from tests.web.conftest import Enter
 
+NAMED = ["build.example.org", "BUILD.example.org:8710", "build.example.org:8711"]
 PAGES = ["/", "/runs", "/runs/testrun1", "/runs/testrun1/turns/1", "/runs/testrun1/file", "/skills", "/skills/tour"]
 PAGES += ["/skills/tour/start", "/compare", "/live", "/runs.json", "/nothing"]
 
@@ -55,6 +59,14 @@ def test_the_role_is_the_links_and_never_the_querys(enter: Enter, asking: Run) -
     assert enter("ADMIN").json(f"/runs/{asking.id}")["run"]["about"] == "topic=a topic depth=2"
 
 
+def test_a_cookie_that_another_server_of_the_machine_set_shuts_nobody_out(enter: Enter) -> None:
+    browser = enter("DEVELOPER")
+    for cookie in (f"{browser.cookie}; lockstep=theirs", f"lockstep=theirs; role=ADMIN; {browser.cookie}"):
+        answer = browser.client.get(f"{browser.access.base}/", headers={"cookie": cookie})
+        assert answer.status_code == 200
+        assert ">developer<" in answer.text
+
+
 def test_links_are_for_known_roles() -> None:
     with pytest.raises(UsageError, match="no role 'ROOT'"):
         Access().link("ROOT")
@@ -67,8 +79,8 @@ def test_the_oldest_session_ends_for_a_new_one() -> None:
         entered = access.enter(access.link("END_USER").rpartition("/")[2])
         assert entered is not None
         keys.append(entered[0])
-    assert access.session(keys[0]) is None
-    assert access.session(keys[1]) is not None
+    assert access.session(keys[:1]) is None
+    assert access.session(keys[1:2]) is not None
 
 
 def test_signing_out_ends_the_session(enter: Enter) -> None:
@@ -87,6 +99,15 @@ def test_another_host_is_refused(host: str, enter: Enter, asking: Run) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1:8710", "localhost:8710", "LOCALHOST:8710", "[::1]:8710"])
 def test_this_machine_is_served_by_its_names(host: str, enter: Enter) -> None:
     assert enter().get("/", host=host).status_code == 200
+
+
+def test_a_named_host_is_served_with_and_without_a_port(project: Path) -> None:
+    access = Access()
+    served = app.create(str(project), access, 8710, ["Build.Example.org"])
+    with TestClient(served, base_url="https://build.example.org") as client:
+        assert client.get(access.link("ADMIN")).status_code == 200
+        answers = [client.get(f"{access.base}/", headers={"host": host}).status_code for host in NAMED]
+    assert answers == [200, 200, 421]
 
 
 @pytest.mark.parametrize(
@@ -160,3 +181,28 @@ def test_an_address_that_others_reach_takes_the_name_of_the_host(project: Path) 
     assert code == 2
     assert "0.0.0.0 can be reached from other machines" in shown
     assert "/enter/" not in shown
+
+
+@pytest.mark.parametrize("name", ["http://build.example.org/", "a b", "", "x:port", "\x1b[2J"])
+def test_what_is_no_name_of_a_host_is_refused(name: str, project: Path) -> None:
+    code, shown = at_terminal("web", "--allow-host", name, "--port", "0", "--project", str(project))
+    assert code == 2
+    assert "is no name of a host" in shown
+    assert "/enter/" not in shown
+    assert "\x1b[2J" not in shown
+
+
+def test_a_port_that_is_taken_and_a_host_that_is_unknown_are_told_in_words(project: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, shown = at_terminal("web", "--port", port, "--project", str(project))
+    assert (code, shown) == (
+        4,
+        f"lockstep: 127.0.0.1:{port} cannot be listened at: Address already in use\n"
+        "  try:   choose another port; --port 0 takes a free one\n",
+    )
+    words = ["--host", "nowhere.invalid", "--allow-host", "nowhere.invalid", "--port", "0"]
+    code, shown = at_terminal("web", *words, "--project", str(project))
+    assert code == 4
+    assert "Unknown error" not in shown
+    assert "try:   give an address of this machine" in shown

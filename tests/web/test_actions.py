@@ -89,6 +89,18 @@ def test_an_operator_pauses_and_abandons_a_run(enter: Enter, asking: Run, projec
     assert browser.post(f"/runs/{asking.id}/abandon", reason="the ticket was closed").status_code == 409
 
 
+@pytest.mark.parametrize("reason", ["x" * 1_000_000, "a\x1b[2Jb", "a\x00b"])
+def test_a_reason_that_no_document_holds_pauses_nothing(reason: str, enter: Enter, asking: Run) -> None:
+    browser = enter()
+    for action in ("pause", "abandon", "answer"):
+        fields = {"answer": "yes", "turn": str(asking.turn), "reason": reason}
+        answer = browser.post(f"/runs/{asking.id}/{action}", **fields)
+        assert answer.status_code in (400, 409), action
+        assert len(answer.text) < 10_000
+    told = browser.json(f"/runs/{asking.id}")
+    assert (told["paused"], told["run"]["status"]) == (False, "waiting")
+
+
 def test_an_end_user_ends_nothing(enter: Enter, asking: Run) -> None:
     user = enter("END_USER")
     for action in ("pause", "abandon", "cancel"):
@@ -117,7 +129,7 @@ def test_a_skill_is_started_by_a_form_made_from_its_parameters(enter: Enter, ins
     assert answer.headers["location"] == f"{browser.access.base}/runs/testrun1"
     event = last(project, "testrun1")
     assert (event.kind, event.actor, event.detail["who"]) == ("opened", "person (web)", "Ada")
-    run = browser.json("/runs/testrun1")["run"]
+    run = enter().json("/runs/testrun1")["run"]
     assert (run["params"]["topic"], run["step"]) == ("a topic", "begin")
 
 

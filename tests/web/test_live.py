@@ -91,6 +91,35 @@ def test_many_followers_and_idle_connections_are_served_or_refused_and_the_serve
 
 
 @pytest.mark.slow
+def test_connections_that_begin_to_ask_and_do_not_go_on_are_closed(
+    served: Served, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(server, "PATIENCE", 0.5)
+    with contextlib.ExitStack() as opened:
+        follower = opened.enter_context(served.socket("/live"))
+        slow = [opened.enter_context(served.socket(path)) for path in ("", "/nothing", "/skills")]
+        for one in slow[1:]:
+            assert one.recv(65_536).startswith(b"HTTP/1.1 ")
+        for one in slow:
+            one.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+        form = opened.enter_context(served.socket())
+        head = (
+            f"POST {served.access.base}/leave HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nCookie: {served.cookie}\r\n"
+        )
+        form.sendall(f"{head}Origin: {served.root}\r\nContent-Length: 1000\r\n\r\nform_".encode())
+        for one in (*slow, form):
+            one.settimeout(4)  # a connection that was answered and asks nothing is closed after five seconds
+            while one.recv(65_536):
+                pass
+        assert b"text/event-stream" in follower.recv(65_536)
+        follower.settimeout(0.2)
+        with pytest.raises(TimeoutError):  # it is open, and nothing happens
+            follower.recv(65_536)
+    assert served.get("/").status_code == 200
+    assert "Traceback" not in "".join(capfd.readouterr())
+
+
+@pytest.mark.slow
 def test_the_257th_follower_is_told_to_come_back(served: Served) -> None:
     with contextlib.ExitStack() as opened:
         followers = [opened.enter_context(served.socket("/live")) for _ in range(256)]

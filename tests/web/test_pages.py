@@ -129,7 +129,8 @@ def test_a_turn_has_the_block_as_it_was_printed(enter: Enter, installed: Install
     assert told["block"] == first.text
     assert told["visit"]["report"]["facts"] == [{"name": "summary", "value": "seen", "plain": False}]
     assert (told["before"], told["after"]) == (None, 2)
-    assert enter().get(f"/runs/{second.id}/turns/9").status_code == 404
+    for number in ("0", "9", "-1", "x", "9" * 5_000):
+        assert enter().get(f"/runs/{second.id}/turns/{number}").status_code == 404
 
 
 def test_each_role_sees_what_its_level_shows(enter: Enter, asking: Run, project: Path) -> None:
@@ -140,6 +141,9 @@ def test_each_role_sees_what_its_level_shows(enter: Enter, asking: Run, project:
     assert "missing-evidence" not in text
     told = user.json(f"/runs/{asking.id}")
     assert told["visits"][3]["report"]["facts"] == []
+    assert told["run"]["params"] == {}
+    assert user.json(f"/compare?a={asking.id}&b={asking.id}")["params"] == []
+    assert "a topic" not in text
     assert [one["ok"] for one in told["visits"][3]["report"]["evidence"]] == [True, True]
     assert user.json(f"/runs/{asking.id}/turns/4")["block"] == ""
 
@@ -275,6 +279,28 @@ def test_hostile_values_are_shown_as_text(text: str, enter: Enter, installed: In
         assert counts[0] == counts[1]
     told = browser.json(f"/runs/{run.id}")
     assert told["visits"][0]["events"][0]["facts"][1]["value"] == text
+
+
+def test_half_a_character_is_in_the_data_as_it_is_in_the_record(enter: Enter, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    run = walk.start()
+    walk.runner.ledger.note(run.id, run.turn, "refused", "agent", {"code": "odd", "why": "a\udcffb"})
+    browser = enter()
+    assert browser.json(f"/runs/{run.id}")["visits"][0]["events"][0]["facts"][1]["value"] == "a\udcffb"
+    assert "a?b" in browser.get(f"/runs/{run.id}").text
+
+
+@pytest.mark.parametrize("name", ["..\\runs\\testrun1\\pause?", "a?b#c", "<b>", "\u202etour"])
+def test_the_name_of_a_skill_leads_to_its_own_pages_alone(
+    name: str, enter: Enter, asking: Run, project: Path, installed: Install
+) -> None:
+    script = installed("plain")
+    script.parent.parent.rename(project / name)
+    (project / ".claude" / "skills").mkdir(parents=True, exist_ok=True)
+    (project / name).rename(project / ".claude" / "skills" / name)
+    root = page(enter().get("/skills").text)
+    for link in root.xpath("//main//a/@href | //main//form/@action"):
+        assert re.fullmatch(r"/[\w-]+/(skills/[^/?#\\<>]+(/start)?|runs\?skill=[^/?#\\<>]+)", link), link
 
 
 def test_a_field_of_a_megabyte_makes_no_page_of_megabytes(enter: Enter, installed: Install, walker: Walk) -> None:

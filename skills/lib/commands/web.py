@@ -60,7 +60,6 @@ def web(screen: Screen, host: str, port: int, hosts: tuple[str, ...], project: s
         for role, link in links.items():
             screen.print(f"  {role:<10} {link}")
 
-    screen.print(f"The runs of {project}. ^C ends the server.")
     server.serve(project, host, port, hosts, _login(), say)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+from collections.abc import Iterable
 
 from skills.lib.agent.configuration.configured_keys import ROLES
 from skills.lib.errors import UsageError
@@ -63,11 +64,13 @@ class Access:
             self._sessions[key] = session
         return key, session
 
-    def session(self, key: str | None) -> Session | None:
-        """The session of a cookie's key; None if there is none."""
-        return self._sessions.get(key or "")
-
-    def leave(self, key: str | None) -> None:
-        """End the session of a cookie's key."""
+    def session(self, keys: Iterable[str]) -> Session | None:
+        """The first session that one of these keys is of; None if there is none."""
         with self._lock:
-            self._sessions.pop(key or "", None)
+            return next((self._sessions[key] for key in keys if key in self._sessions), None)
+
+    def leave(self, keys: Iterable[str]) -> None:
+        """End the sessions of these keys."""
+        with self._lock:
+            for key in keys:
+                self._sessions.pop(key, None)

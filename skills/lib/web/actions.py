@@ -21,11 +21,12 @@ from skills.lib.agent.watching.visibility import HIDDEN
 from skills.lib.blocks.command_line import here
 from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError, UsageError
 from skills.lib.model.run import Request as Wanted
+from skills.lib.model.texts import check_text
 from skills.lib.runtime import Response as Reply
 from skills.lib.runtime import Runner, pausing, script, serving
 from skills.lib.views.records import script_by_name
 from skills.lib.web.answers import answer as answered
-from skills.lib.web.answers import explorer_of, failed, session_of, to, wants_json
+from skills.lib.web.answers import explorer_of, failed, session_keys, session_of, to, wants_json
 from skills.lib.web.run_page import found
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def leave(request: Request, form: Form) -> Response:
     from skills.lib.web.answers import COOKIE
 
     explorer = explorer_of(request)
-    explorer.access.leave(request.cookies.get(COOKIE))
+    explorer.access.leave(session_keys(request))
     response = to(request, "/")
     response.delete_cookie(COOKIE, path=explorer.access.base)
     return response
@@ -123,6 +124,7 @@ def pause(request: Request, form: Form) -> Response:
     _require_operator(request, explorer)
     detail = {"who": _name(request, form)}
     if form.get("reason", "").strip():
+        check_text(form["reason"], "reason")
         detail["reason"] = form["reason"].strip()
     pauses = str(request.url.path).rpartition("/")[2] == "pause"
     pausing.noted(explorer.project, run.id, pauses, detail, "person (web)")
@@ -229,7 +231,8 @@ def _require_done(reply: Reply) -> None:
         refusal = reply.refusal
         faults = "; ".join(f"{name}: {fault}" for name, fault in refusal.faults.items())
         valid = ", ".join(one for several in refusal.valid.values() for one in several)
-        raise RefusedError(refusal.why or faults, valid=valid, remedy=faults if faults != refusal.why else "")
+        is_said = all(fault in refusal.why for fault in refusal.faults.values())
+        raise RefusedError(refusal.why or faults, valid=valid, remedy="" if is_said else faults)
 
 
 def _done(request: Request, path: str, run_id: str) -> Response:

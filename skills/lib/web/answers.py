@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,14 @@ COOKIE = "lockstep"
 _STATUSES = ((UsageError, 400), (RefusedError, 409), (EnvironmentProblem, 503), (LockstepError, 500))
 
 
+class DataResponse(JSONResponse):
+    """JSON in ASCII: a value may hold half a character, which no other encoding has."""
+
+    def render(self, content: Any) -> bytes:
+        """The bytes of the answer."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
 class Missing(UsageError):
     """There is nothing at that address."""
 
@@ -40,6 +49,12 @@ def session_of(request: Request) -> Session:
     return found
 
 
+def session_keys(request: Request) -> list[str]:
+    """The values of each cookie that may be a session's: another server of this machine may have set one too."""
+    pairs = [pair.partition("=") for pair in ";".join(request.headers.getlist("cookie")).split(";")]
+    return [value.strip() for name, _, value in pairs if name.strip() == COOKIE]
+
+
 def wants_json(request: Request) -> bool:
     """True if a program asks."""
     accepted = request.headers.get("accept", "")
@@ -49,7 +64,7 @@ def wants_json(request: Request) -> bool:
 def answer(request: Request, template: str, data: Mapping[str, Any], status: int = 200, **more: Any) -> Response:
     """The page of a template, or ``data`` as JSON; ``more`` is for the page alone."""
     if wants_json(request):
-        return JSONResponse(dict(data), status)
+        return DataResponse(dict(data), status)
     return page(request, template, status, **data, **more)
 
 
@@ -77,7 +92,7 @@ def failed(request: Request, error: LockstepError) -> Response:
     status = 404 if isinstance(error, Missing) else next(code for kind, code in _STATUSES if isinstance(error, kind))
     told = {"error": error.what, "valid": error.valid, "try": error.remedy}
     if wants_json(request):
-        return JSONResponse(told, status)
+        return DataResponse(told, status)
     return page(request, "error.html", status, told=told)
 
 

@@ -19,7 +19,7 @@ from skills.lib.errors import LockstepError
 from skills.lib.views.page import rendering
 from skills.lib.web import actions, compare_page, list_page, run_page, skills_page
 from skills.lib.web.access import Access
-from skills.lib.web.answers import COOKIE, Missing, answer, explorer_of, failed
+from skills.lib.web.answers import Missing, answer, explorer_of, failed, session_keys
 from skills.lib.web.explorer import Explorer
 from skills.lib.web.guarding import Guard
 from skills.lib.web.live import Live, live
@@ -76,7 +76,7 @@ def _routes() -> list[Route | Mount]:
         ("/", list_page.runs),
         ("/runs", list_page.runs),
         (_RUN, run_page.run),
-        (f"{_RUN}/turns/{{turn:int}}", run_page.turn),
+        (f"{_RUN}/turns/{{turn:str}}", run_page.turn),
         (f"{_RUN}/file", run_page.download),
         ("/compare", compare_page.compare),
         ("/skills", skills_page.listing),
@@ -120,7 +120,7 @@ def _for_sessions(endpoint: Callable[[Request], Any]) -> Callable[[Request], Any
     """The endpoint for whoever came by a link; anybody else is told how to get in."""
 
     async def guarded(request: Request) -> Response:
-        session = explorer_of(request).access.session(request.cookies.get(COOKIE))
+        session = explorer_of(request).access.session(session_keys(request))
         if session is None:
             return _closed(request)
         request.state.session = session
@@ -140,7 +140,7 @@ async def _outside(request: Request) -> Response:
 
 
 async def _nothing(request: Request, error: Exception) -> Response:
-    session = explorer_of(request).access.session(request.cookies.get(COOKIE))
+    session = explorer_of(request).access.session(session_keys(request))
     if session is None:
         return _closed(request)
     request.state.session = session

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class Guard:
     def __init__(self, app: ASGIApp, port: int, hosts: Sequence[str] = ()) -> None:
         self._app = app
         self._hosts = {name if _has_port(name) else f"{name}:{port}" for name in (*LOCAL, *hosts)}
-        if port == 80:
-            self._hosts |= {*LOCAL, *hosts}
+        self._hosts |= {*LOCAL, *hosts} if port == 80 else {*hosts}  # a server with TLS in front names no port
+        self._hosts = {name.lower() for name in self._hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -67,6 +68,8 @@ class Guard:
 
         try:
             await self._app(scope, _bounded(receive), guarded)
+        except ClientDisconnect:  # in the middle of a form: there is nobody to answer
+            return
         except _TooLong:
             if not began:
                 text = f"A form has at most {BODY_LIMIT:,} bytes.\n"

@@ -74,11 +74,12 @@ def run(request: Request) -> Response:
 def turn(request: Request) -> Response:
     """One turn of a run, with the block as it was printed and every value whole."""
     explorer, view = _viewed(request)
-    number = int(request.path_params["turn"])
+    wanted = str(request.path_params["turn"])
+    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 9 else 0
     turns = [visit.entered.turn for visit in view.history.visits]
     at = max((at for at, entered in enumerate(turns) if entered <= number), default=-1)
     if at < 0 or view.level == HIDDEN or number > view.run.turn:
-        raise Missing(f"run {view.run.id} has no turn {number}", valid=f"1 to {view.run.turn}")
+        raise Missing(f"run {view.run.id} has no turn {wanted:.20}", valid=f"1 to {view.run.turn}")
     visits = view.visits(at, at + 1)
     _add_sessions(explorer, view, visits)
     printed = ""

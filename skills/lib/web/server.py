@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import Callable, Sequence
 
@@ -17,8 +18,9 @@ from skills.lib.errors import EnvironmentProblem, UsageError
 from skills.lib.web import app as application
 from skills.lib.web.access import Access
 
-# The most connections at a time, and how long one may stay silent before its first request, in seconds.
+# The most connections at a time, and how often it is seen whether one has brought a whole request since, in seconds.
 CONNECTIONS, PATIENCE = 512, 30.0
+_NAME = re.compile(r"([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 2\r\n\r\n"
 
 
@@ -36,12 +38,18 @@ def serve(
             valid="127.0.0.1, localhost, ::1",
             remedy="leave --host out; or name the host under which browsers reach it with --allow-host",
         )
+    for one in hosts:
+        if not _NAME.fullmatch(one):
+            raise UsageError(f"--allow-host {one!r:.80} is no name of a host", valid="build.example.org, or with :PORT")
     with _listening(host, port) as listener:
         port = listener.getsockname()[1]
         access = Access(name)
         shown = hosts[0] if hosts else f"[{host}]" if ":" in host else host
         root = f"http://{shown}" if hosts and ":" in shown else f"http://{shown}:{port}"
-        say("Each link works once, in one browser:", {role: root + access.link(role) for role in ROLES})
+        say(
+            f"The runs of {project}. ^C ends the server.\nEach link works once, in one browser:",
+            {role: root + access.link(role) for role in ROLES},
+        )
 
         def entered(role: str) -> None:
             say(f"The link for {role} was used; the next one:", {role: root + access.link(role)})
@@ -57,7 +65,7 @@ def prepared(app: Starlette) -> uvicorn.Server:
         http=_Connection,
         limit_concurrency=_connection_limit(),
         backlog=256,
-        log_level="warning",
+        log_level="error",  # a line for each bad request would push the links off the screen
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=2,
@@ -78,7 +86,7 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(H11Protocol):
-    """A connection: one too many is told so (503) and closed, and so is one that never asks anything."""
+    """A connection: one too many is told so (503) and closed, and so is one that begins to ask and does not go on."""
 
     def connection_made(self, transport: object) -> None:
         super().connection_made(transport)  # type: ignore[arg-type]
@@ -86,11 +94,17 @@ class _Connection(H11Protocol):
             self.transport.write(_BUSY)
             self.transport.close()
         else:
-            self.loop.call_later(PATIENCE, self._close_if_silent)
+            self.loop.call_later(PATIENCE, self._close_if_silent, None)
 
-    def _close_if_silent(self) -> None:
-        if self.cycle is None:
+    def _close_if_silent(self, before: object) -> None:
+        """Close it if no request has come since the last look, and it waits for one or for the rest of a form."""
+        cycle = self.cycle
+        if self.transport.is_closing():
+            return
+        if cycle is before and (cycle is None or cycle.response_complete or cycle.more_body):
             self.transport.close()
+        else:
+            self.loop.call_later(PATIENCE, self._close_if_silent, cycle)
 
 
 def is_loopback(host: str) -> bool:
@@ -116,7 +130,9 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
     except OSError as error:
+        is_name = error.errno is not None and error.errno < 0  # no number of the system's, but of its resolver
+        why = os.strerror(error.errno) if error.errno and not is_name else str(error.strerror).partition(" (")[0]
         raise EnvironmentProblem(
-            f"{host}:{port} cannot be listened at: {os.strerror(error.errno) if error.errno else error}",
-            remedy="choose another port; --port 0 takes a free one",
+            f"{host}:{port} cannot be listened at: {why}",
+            remedy="give an address of this machine" if is_name else "choose another port; --port 0 takes a free one",
         ) from error

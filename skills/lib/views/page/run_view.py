@@ -61,7 +61,7 @@ class RunView:
             "moved_at": events[-1].at if events else None,
             "seconds": events[-1].at - events[0].at if events and run.ended else None,
             "question": _question(run) if self.level != HIDDEN else None,
-            "params": dict(run.params) if self.level != HIDDEN else {},
+            "params": dict(run.params) if full else {},
             "spec": {name: run.spec[name] for name in _SPEC if run.parent and run.spec.get(name)} if full else {},
             "not_done": [undone(entry) for entry in left_undone(run, self.records)] if full else [],
             "errata": dict(run.errata) if full else {},
