@@ -240,6 +240,14 @@ def test_an_id_is_never_what_another_reader_of_yaml_takes_for_true_or_false(cli:
     assert [step["id"] for step in steps] == ["step-yes", "step-off"]
 
 
+def test_a_title_keeps_the_brackets_at_its_end(cli: Command, project: Path) -> None:
+    body = "## Step 1: Gather (5 minutes)\n\na\n\n## Step 2) Ship it:\n\nb\n"
+    made(project, "brackets", f"---\nname: brackets\ndescription: B.\n---\n{body}")
+
+    steps = json.loads(cli("adopt", "skills/brackets", "--dry-run", "--json").out)["steps"]
+    assert [step["title"] for step in steps] == ["Gather (5 minutes)", "Ship it"]
+
+
 def test_a_graph_under_the_heading_of_a_procedure_may_begin_with_its_one_action(cli: Command, project: Path) -> None:
     graph = 'digraph { run -> green; green [shape=diamond]; green -> merge [label="yes"]; green -> stop [label="no"] }'
     text = f"---\nname: merging\ndescription: M.\n---\n# X\n\n## Workflow\n\n```dot\n{graph}\n```\n"

@@ -92,6 +92,18 @@ def test_rules_decide_in_a_run(tea: Path, cli: Command) -> None:
     assert done.stdout.startswith("<done"), done.stdout + done.stderr
 
 
+@pytest.mark.req("E-05", "E-07")
+def test_the_default_route_serves_a_word_that_a_rule_gives(tea: Path, cli: Command) -> None:
+    graph = TEA.replace("iterate: else", "more-heat: else").replace("iterate: boil", "default: wait")
+    graph = graph.replace("iterate: it does not", "default: it does not").replace("    max_iterations: 3\n", "")
+    graph += "  wait: {title: Wait, do: Wait.}\n"
+    (tea / "workflow.yaml").write_text(graph, encoding="utf-8")
+    assert cli("validate", "--seal", "skills")[0] == 0
+    run = step(tea, "--step", "1").stdout.split(' run="')[1].split('"')[0]
+    again = step(tea, "--step", "next", "--run", run, "--turn", "1", "--record", "heat=60")
+    assert 'id="wait"' in again.stdout, again.stderr
+
+
 @pytest.mark.req("E-05")
 def test_an_edit_after_compiling_is_told_with_the_command(tea: Path, cli: Command) -> None:
     never = step(tea, "--step", "1", "--stateless")

@@ -100,6 +100,15 @@ def test_a_person_a_gate_and_sub_agents_are_read(compiled: Compile) -> None:
             "a:\n  - x\n b: y\n",
             "workflow.yaml:3: the file has a line that is indented otherwise than those beside it ->",
         ),
+        (
+            'steps:\n  a:\n    outcomes:\n      ok: "b" in c\n',
+            "workflow.yaml:4: the file has more text after one in quotes or brackets -> put quotes of the other kind "
+            "around the whole: '\"a\" in b'",
+        ),
+        (
+            'outcomes: {ok: "b" in c}\n',
+            "workflow.yaml:1: the file has more text after one in quotes or brackets ->",
+        ),
         ("name: x\ntitle\n", "workflow.yaml:3: the file has a line that is no `field: value` -> put a ':' and a blank"),
         (b"name: \x00\n", "workflow.yaml:1: holds the control character U+0000"),
         ("name: x\n".encode("utf-16"), "workflow.yaml:1: is not UTF-8 text -> save the file as UTF-8"),
@@ -151,6 +160,13 @@ lists:
         "default, or a word of its own (a-z, 0-9 and -, a letter first, at most 24 characters)",
         "workflow.yaml:11: the step pour says nothing -> write a section `## pour` in workflow.md, or do: and the text",
         "workflow.yaml:12: the step pour has no 'nxt'; did you mean next?",
+    ]
+
+
+def test_a_key_that_is_indented_as_its_step_is_told(problems: Problems) -> None:
+    assert problems(HEAD + "  boil:\n  title: Boil\n  needs: [guest]\n", "## boil\nBoil.\n") == [
+        "workflow.yaml:4: 'title' stands beside the steps, not in one -> indent it more than its step's id",
+        "workflow.yaml:5: 'needs' stands beside the steps, not in one -> indent it more than its step's id",
     ]
 
 

@@ -11,6 +11,7 @@ from skills.lib.graphfile.compiling import GraphFile
 from skills.lib.model.rules import Rules
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome, StepContext
+from skills.lib.validation.validator import validate
 
 Compile = Callable[..., GraphFile]
 Problems = Callable[..., list[str]]
@@ -271,3 +272,11 @@ def test_a_wrong_name_in_keep_is_told(problems: Problems) -> None:
         "workflow.yaml:23: keep says of x what is recorded",
         "workflow.yaml:24: keep has no 'apend'; did you mean append?",
     ]
+
+
+@pytest.mark.req("E-05", "E-07")
+def test_a_word_that_a_rule_gives_is_named_by_it(compiled: Compile) -> None:
+    text = STEPS.format(rules="    outcomes: {ok: hot, more-cups: cups > 3, fail: else}\n")
+    routes = "next: {ok: end, iterate: judge}\n    max_iterations: 5"
+    routed = compiled(text.replace(routes, "next: {ok: end, more-cups: frame-up, fail: judge}")).workflow
+    assert "word-named-once" not in [finding.rule for finding in validate(routed)]

@@ -35,7 +35,8 @@ def judge(
     valid = ", ".join(declared)
     if not isinstance(outcome, Outcome) or not isinstance(extra, dict):
         raise HandlerError(f"{name} returned {given!r:.200}", valid="an Outcome, or a pair of an Outcome and a dict")
-    if outcome not in declared and (outcome.is_own or Outcome.DEFAULT not in step.next):
+    is_unknown = outcome.is_own and outcome not in step.declared
+    if outcome not in declared and (is_unknown or Outcome.DEFAULT not in step.next):
         raise HandlerError(f"{name} returned {outcome}, which is not declared", valid=valid)
     try:
         check_tree(extra, "what it returned", bounded=False)

@@ -67,6 +67,8 @@ class Steps:
         reader, at = self.reader, ("steps", name)
         if name in keys.ENDS:
             reader.fail(at, f"{name!r} is the end of a run, and no name for a step", remedy="choose another name")
+        if name in keys.STEP and value and not isinstance(value, dict):
+            reader.fail(at, f"{name!r} stands beside the steps, not in one", remedy="indent it more than its step's id")
         given = reader.known({} if value in ("", "null") else value, at, keys.STEP, f"the step {name}")
         draft = Draft(name, at, given)
         if "requires" in given:

@@ -162,7 +162,7 @@ class StepDef(Record):
     def route(self, outcome: Outcome) -> tuple[str | None] | None:
         """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None if there is no route.
 
-        DEFAULT serves a word of the workflow's own only if ``outcomes``, or a choice of the Person, declares it.
+        DEFAULT serves a word of the workflow's own only if ``outcomes``, a rule or a choice of the Person declares it.
         """
         if outcome in self.next:
             return (self.next[outcome],)
@@ -172,8 +172,11 @@ class StepDef(Record):
 
     @property
     def declared(self) -> tuple[Outcome, ...]:
-        """The outcomes that ``outcomes`` names, or the choices of the Person."""
-        return tuple(self.handler.choices.values()) if isinstance(self.handler, Person) else tuple(self.outcomes)
+        """The outcomes that ``outcomes`` names, else those of rules, or the choices of the Person."""
+        if isinstance(self.handler, Person):
+            return tuple(self.handler.choices.values())
+        # Rules are told by their attribute: steps of a graph in Python do not import them.
+        return tuple(self.outcomes) or tuple(sorted(getattr(self.function, "outcomes", ())))
 
 
 class Workflow(Record):

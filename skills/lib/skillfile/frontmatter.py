@@ -21,6 +21,10 @@ DEPTH_LIMIT = 8
 Node: TypeAlias = "str | list[Node] | dict[str, Node]"
 
 _PLAIN = "write plain keys, text, lists and mappings"
+_SECOND_TEXT = (
+    "has more text after one in quotes or brackets",
+    "put quotes of the other kind around the whole: '\"a\" in b'",
+)
 # What PyYAML says of common slips: what it is in other words, and what to do.
 _SLIPS = {
     "mapping values are not allowed": (
@@ -28,6 +32,9 @@ _SLIPS = {
         "indent the line as those beside it, or put quotes around a text that has ': ' in it",
     ),
     "found character '\\t'": ("is indented by a tab", "indent by blanks"),
+    "expected <block end>, but found '<scalar>'": _SECOND_TEXT,
+    "expected ',' or '}', but got '<scalar>'": _SECOND_TEXT,
+    "expected ',' or ']', but got '<scalar>'": _SECOND_TEXT,
     "expected <block end>": (
         "has a line that is indented otherwise than those beside it",
         "give what stands together the same number of blanks",

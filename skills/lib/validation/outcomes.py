@@ -103,7 +103,7 @@ def named_once(step: StepDef) -> list[Outcome]:
     if possible(step) is not None:
         return []
     return [
-        word for word in step.next if word.is_own and not step.when.get(word, "").strip() and word not in step.outcomes
+        word for word in step.next if word.is_own and not step.when.get(word, "").strip() and word not in step.declared
     ]
 
 

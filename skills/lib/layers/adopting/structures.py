@@ -38,6 +38,7 @@ _STEP = re.compile(
 )
 _COUNTED = re.compile(r"(?P<number>\d{1,2})\ufe0f?\u20e3?\s*(?:[.):\u2014\u2013-]\s*|\s)(?P<rest>\S.*)", re.DOTALL)
 _LEAD = " \t:.)\u2014\u2013-|\u2192"
+_TAIL = _LEAD.replace(")", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ def _bold_headings(section: Section, rule: str, pattern: re.Pattern[str]) -> Ite
 
 def _bold_title(block: Block, pattern: re.Pattern[str]) -> str:
     match = pattern.fullmatch(block.strong)
-    rest = match["rest"].strip(_LEAD) if match else ""
+    rest = match["rest"].lstrip(_LEAD).rstrip(_TAIL) if match else ""
     return rest or short_title(block.text)
 
 
@@ -266,7 +267,7 @@ def _list(section: Section, blocks: Sequence[Block], sure: int) -> Candidate:
 def _title(section: Section, pattern: re.Pattern[str]) -> str:
     """The title of a step by its heading; if that only counts, by the bold line below it."""
     match = pattern.fullmatch(section.title)
-    rest = match["rest"].strip(_LEAD) if match else ""
+    rest = match["rest"].lstrip(_LEAD).rstrip(_TAIL) if match else ""
     first = section.blocks[0] if section.blocks else None
     if not rest and first and first.kind == PARAGRAPH and first.strong == first.text:
         rest = first.text
