@@ -53,7 +53,7 @@ def tab(chromium: Any, served: Served) -> Iterator[Open]:
         context = chromium.new_context(**settings)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(30_000)
         page.on("console", lambda message: wrong.append(message.text) if is_wrong(message) else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
