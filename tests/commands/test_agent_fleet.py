@@ -47,6 +47,19 @@ def test_a_run_is_submitted_and_shown(folder: Path) -> None:
     assert json.loads(run(folder, "drain", "--json").stdout) == {"asked": [], "at_work": []}
 
 
+def test_the_ref_of_a_run_is_pruned_with_it_and_no_other_ref(folder: Path) -> None:
+    gone, kept = (run(folder, "submit", "plain", task).stdout.strip() for task in ("one", "other"))
+    git(folder, "update-ref", "refs/lockstep-other/x", "HEAD")
+    cli = CliRunner()
+    ended = cli.invoke(lockstep, ["abandon", gone, "--reason", "enough", "--project", str(folder)])
+    assert ended.exit_code == 0, ended.output
+    assert len(git(folder, "for-each-ref", "refs/lockstep").splitlines()) == 2
+    pruned = cli.invoke(lockstep, ["prune", "--older", "0", "--project", str(folder)])
+    assert "1 record removed." in pruned.output
+    refs = git(folder, "for-each-ref", "--format=%(refname)").splitlines()
+    assert refs == ["refs/heads/main", "refs/lockstep-other/x", f"refs/lockstep/{kept}"]
+
+
 def test_what_is_wrong_is_told(folder: Path, tmp_path: Path) -> None:
     assert "no worker 'x' is at work" in run(folder, "drain", "x").output
     assert run(folder, "submit", "plan", "look").exit_code == 2

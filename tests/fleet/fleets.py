@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import random
@@ -11,14 +12,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from skills.lib import paths
 from skills.lib.agent.agent import Agent
-from skills.lib.fleet import submissions
+from skills.lib.agent.kept import submissions
 from skills.lib.fleet.fleet import Fleet
 from skills.lib.fleet.worker import Worker
 from skills.lib.ledger import Ledger
@@ -77,6 +78,18 @@ def states(folder: Path) -> dict[str, str]:
     return {one.submission.run: one.state for one in Fleet(str(folder)).runs(ended=True)}
 
 
+def is_over(folder: Path) -> bool:
+    """True if every submitted run has ended; cheaper than ``states``."""
+    with Ledger(paths.home(str(folder)), create=False) as ledger:
+        return not submissions.each(ledger)
+
+
+def ended(folder: Path) -> int:
+    """How many submitted runs have ended."""
+    with Ledger(paths.home(str(folder)), create=False) as ledger:
+        return sum(one.status not in ("open", "waiting") for one in submissions.each(ledger, ended=True))
+
+
 def moves(folder: Path, run: str) -> Counter[tuple[int, str]]:
     """What was recorded of a run, by turn and kind."""
     with Ledger(paths.home(str(folder)), create=False) as ledger:
@@ -99,6 +112,38 @@ def fault(folder: Path, run: str, task: str) -> str:
     made = files(folder, run)
     expected = {"made/again.txt": f"again of {task}", "made/note.txt": f"note of {task}"}
     return "" if made == expected else f"run {run} made {made}"
+
+
+def faults(folder: Path, tasks: Mapping[str, str]) -> list[str]:
+    """What is not as in undisturbed runs of the skill "plain"; ``tasks`` has the task of each run.
+
+    The events are read once, and git is started once: all trees are compared by what git names them.
+    """
+    recorded: dict[str, Counter[tuple[int, str]]] = {run: Counter() for run in tasks}
+    commits = dict.fromkeys(tasks, "0" * 40)
+    with Ledger(paths.home(str(folder)), create=False) as ledger:
+        for event in ledger.each_event():
+            if event.run in recorded:
+                recorded[event.run][event.turn, event.kind] += 1
+                commits[event.run] = event.detail.get(submissions.WORKTREE, commits[event.run])
+    given = "".join(f"{commit}:made\n" for commit in commits.values())
+    words = ["git", "-C", str(folder), "cat-file", "--batch-check=%(objectname)"]
+    names = subprocess.run(words, input=given, capture_output=True, text=True, check=True, timeout=300).stdout
+    trees = dict(zip(commits, names.splitlines(), strict=True))
+    suspects = [run for run, task in tasks.items() if recorded[run] != PLAIN or trees[run] != _tree(task)]
+    return [fault(folder, run, tasks[run]) or f"run {run} made the tree {trees[run]}" for run in suspects]
+
+
+def _tree(task: str) -> str:
+    """What git names the folder that an undisturbed run of the skill "plain" makes."""
+    entries = b""
+    for step in ("again", "note"):
+        entries += f"100644 {step}.txt\0".encode() + _object("blob", f"{step} of {task}\n".encode()).digest()
+    return _object("tree", entries).hexdigest()
+
+
+def _object(kind: str, content: bytes) -> hashlib._Hash:
+    return hashlib.sha1(f"{kind} {len(content)}\0".encode() + content, usedforsecurity=False)
 
 
 class Workers:
@@ -125,11 +170,11 @@ class Workers:
         """The workers that were started."""
         return sorted(self._pids)
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, **options: Any) -> None:
         """Start a worker, anew if it has ended."""
         assert self._program.stdin is not None
         assert self._program.stdout is not None
-        print(json.dumps({"name": name, **self._options}), file=self._program.stdin, flush=True)
+        print(json.dumps({"name": name, **self._options, **options}), file=self._program.stdin, flush=True)
         self._pids[name] = int(self._program.stdout.readline())
 
     def is_at_work(self, name: str) -> bool:
@@ -151,6 +196,11 @@ class Workers:
         until(lambda: not self.is_at_work(name), 30)
 
     def end(self) -> None:
+        """End all workers, and the program that starts them."""
+        self.stop()
+        self._program.communicate(timeout=30)
+
+    def stop(self) -> None:
         """End all workers, in order; those that take too long without a word."""
         for name in self.names:
             self.send(name, signal.SIGCONT)
@@ -161,7 +211,7 @@ class Workers:
                 if time.monotonic() > end:
                     self.kill(name)
                 time.sleep(0.05)
-        self._program.communicate(timeout=30)
+        self._pids.clear()
 
 
 @contextmanager

@@ -12,9 +12,10 @@ import pytest
 from skills.lib.fleet.fleet import Fleet
 from skills.lib.fleet.members import Members
 from skills.lib.fleet.places import QUEUE, WORKERS, Place
+from skills.lib.ledger import Ledger
 from tests.extent import extent
 from tests.fixtures.kinds import Kind
-from tests.fleet.fleets import Storm, agent, fault, git, project, states, submit, until, workers
+from tests.fleet.fleets import Storm, agent, faults, git, is_over, project, states, submit, until, work, workers
 
 NAMES = ("w1", "w2", "w3", "w4")
 
@@ -22,7 +23,7 @@ NAMES = ("w1", "w2", "w3", "w4")
 def check(folder: Path, runs: list[str], tasks: list[str]) -> None:
     """Every run is done once, with the moves and the files of an undisturbed one."""
     assert states(folder) == dict.fromkeys(runs, "done")
-    assert [fault(folder, run, task) for run, task in zip(runs, tasks, strict=True)] == [""] * len(runs)
+    assert faults(folder, dict(zip(runs, tasks, strict=True))) == []
 
 
 @pytest.mark.slow
@@ -40,9 +41,8 @@ def test_runs_of_workers_that_are_killed_and_stopped_are_done_once(
             server = request.getfixturevalue("postgres")
             server.stop()
             server.start()
-        is_over = lambda: set(states(folder).values()) == {"done"}  # noqa: E731
         storm = Storm(running, every=extent(8, 20), stopped_for=5.0, seed=1)
-        storm.rage(is_over)
+        storm.rage(lambda: is_over(folder))
     print(f"{storm.kills} kills and {storm.stops} stops over {len(runs)} runs")  # pytest -rP shows it
     assert storm.kills > 0
     check(folder, runs, tasks)
@@ -104,6 +104,22 @@ def drop_the_queue(folder: Path, kind: Kind) -> None:
         for name in names:
             if not name.startswith("sqlite_"):
                 connection.execute(f'DROP TABLE "{name}"')
+
+
+def test_a_run_that_is_not_as_undisturbed_is_found(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p")
+    one, other = submit(folder, ["one", "other"])
+    work(folder)
+    assert faults(folder, {one: "one", other: "other"}) == []
+    assert faults(folder, {one: "one", other: "two"}) == [
+        f"run {other} made {{'made/again.txt': 'again of other', 'made/note.txt': 'note of other'}}"
+    ]
+    with Ledger(str(folder / ".lockstep"), create=False) as ledger:
+        run = ledger.run(one)
+        assert run is not None
+        ledger.note(one, run.turn, "moved", "script", {})
+    [found] = faults(folder, {one: "one", other: "other"})
+    assert found.startswith(f"run {one} recorded")
 
 
 @pytest.mark.req("X-03.1")

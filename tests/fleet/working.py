@@ -1,7 +1,7 @@
 """Workers with a scripted model, as processes: ``python -m tests.fleet.working PROJECT`` forks one for each line.
 
-A line of standard input is JSON: what Worker takes, ``until_empty``, and ``pause``, how long the model thinks in
-seconds. Standard output has the process of each worker.
+A line of standard input is JSON: what Worker takes, ``project`` if it is another one, ``until_empty``, and ``pause``,
+how long the model thinks in seconds. Standard output has the process of each worker.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def main() -> None:
     """Fork a worker for each line of standard input, and say its process."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system forgets those that end
     for line in sys.stdin:
-        print(forked(sys.argv[1], json.loads(line)), flush=True)
+        request = json.loads(line)
+        print(forked(request.pop("project", sys.argv[1]), request), flush=True)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ from skills.lib.agent.cancellation import KIND, Cancellation, newest
 from skills.lib.agent.configuration.lockstep_toml import Configuration, load
 from skills.lib.agent.configuration.settings import Settings
 from skills.lib.agent.interrupting import interruptible
-from skills.lib.agent.kept.lease import lease
+from skills.lib.agent.kept import submissions
+from skills.lib.agent.kept.lease import is_held, lease
 from skills.lib.agent.redaction import Redactor
 from skills.lib.agent.results import SessionResult
 from skills.lib.agent.tools import outputs
@@ -119,10 +120,12 @@ class Agent:
     def advance(self, run: str) -> SessionResult:
         """Follow a run until it ends, waits for a person, or the session stops; the same call goes on after a crash.
 
-        Raises RefusedError if another session drives the run, or the run that it is a sub-agent's of.
+        Raises RefusedError if another session drives the run, or the run that it is a sub-agent's of, or if the run is
+        submitted to workers.
         """
         run = runs.known(self.project, run).id
         with lease(self.home, run):
+            submissions.require_none(self.home, run)  # not before: workers look for the lease once they have the run
             return self.drive(run)
 
     def interrupt(self, run: str) -> None:
@@ -199,11 +202,7 @@ class Agent:
 
     def is_driven(self, run: str) -> bool:
         """True if a session drives the run, or the run that it is a sub-agent's of, in any process."""
-        try:
-            with lease(self.home, run):
-                return False
-        except RefusedError:
-            return True
+        return is_held(self.home, run)
 
     def abandon(self, run: str, reason: str) -> None:
         """End a run."""

@@ -12,6 +12,7 @@ from langchain_core.tools import BaseTool
 from skills.lib.agent import children, runs, tools
 from skills.lib.agent.agent import Agent
 from skills.lib.agent.configuration.settings import Settings
+from skills.lib.agent.kept import submissions
 from skills.lib.agent.kept.lease import lease
 from skills.lib.agent.prompt import Sections
 from skills.lib.agent.run_middleware import RunMiddleware
@@ -24,7 +25,7 @@ class LockstepMiddleware(RunMiddleware):
     The agent's own model and tools also serve the sub-agents of a step. ``tool_names`` maps the tools to the names that
     steps use. ``sections`` are what else stands in the system prompt; to make a call fit its budget some are left out,
     and never the block. Close it after the last call, or use it in a ``with``. Raises UsageError for a run that the
-    project does not have, and RefusedError for one that another session drives.
+    project does not have, and RefusedError for one that another session drives, or that is submitted to workers.
     """
 
     is_embedded = True
@@ -42,6 +43,7 @@ class LockstepMiddleware(RunMiddleware):
         run = runs.known(host.project, run).id
         with ExitStack() as opened:
             opened.enter_context(lease(host.home, run))
+            submissions.require_none(host.home, run)
             activity = opened.enter_context(Activity(path_in(host.home)))
             following = host.following(run, activity)
             opened.callback(following.runner.close)

@@ -16,7 +16,8 @@ from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted, one_line
 from skills.lib.commands.queries import runs
-from skills.lib.errors import UsageError
+from skills.lib.errors import RefusedError, UsageError
+from skills.lib.fleet.repository import Repository
 from skills.lib.hosts.doctor.records import link_to
 from skills.lib.ledger import removal
 from skills.lib.model.texts import number
@@ -47,6 +48,8 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 @click.pass_obj
 def prune(screen: Screen, older: float | None, unreadable: bool, dry_run: bool, yes: bool, project: str) -> None:
     """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay.
+
+    The ref of git that keeps what a submitted run made (refs/lockstep/RUN) goes with the run.
 
     With --unreadable the runs are removed, with their sub-agents', that doctor calls damaged. It takes a person at a
     terminal.
@@ -111,11 +114,16 @@ def _is_to_go(screen: Screen, count: int, dry_run: bool, yes: bool) -> bool:
 def _say_removed(screen: Screen, project: str, ids: list[str]) -> None:
     """Remove what was kept beside the ledger for these runs, and say that they are gone."""
     _remove_texts(project, ids)
-    launching.remove(project, [run_id for run_id in ids if isinstance(run_id, str) and status_files.is_id(run_id)])
+    known = [run_id for run_id in ids if isinstance(run_id, str) and status_files.is_id(run_id)]
+    launching.remove(project, known)
     screen.say(f"{counted(len(ids), 'record')} removed.")
     if not link_to(project, os.path.join(paths.home(project), FOLDER)):
-        known = [run_id for run_id in ids if isinstance(run_id, str) and status_files.is_id(run_id)]
         forget(paths.home(project), known)
+    try:
+        repository = Repository(project)
+    except RefusedError:  # in no repository there is no ref of a run
+        return
+    repository.forget(known)
 
 
 def _remove_texts(project: str, ids: list[str]) -> None:

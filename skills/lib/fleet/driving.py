@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from skills.lib import paths
 from skills.lib.agent import stops
 from skills.lib.agent.agent import Agent
+from skills.lib.agent.kept import submissions
+from skills.lib.agent.kept.lease import is_held
 from skills.lib.errors import EnvironmentProblem, LedgerError, LockstepError
-from skills.lib.fleet import submissions
 from skills.lib.fleet.folders import Folders, RunFolder
 from skills.lib.fleet.members import Lease, Members
 from skills.lib.fleet.queue import AGAIN, OVER
@@ -83,12 +84,19 @@ class Driver:
             agent.interrupt(lease.run)
 
     def interrupt_lost(self) -> None:
-        """Stop the sessions of runs that other workers follow by now."""
+        """Stop the sessions of runs that other workers follow by now, and of those that were parked on any machine."""
         sessions = self._sessions()  # first: of one that begins meanwhile the lease is known
-        held = self._members.held(self._worker) if sessions else {}
+        if not sessions:
+            return
+        held = self._members.held(self._worker)
         for lease, agent in sessions:
             if held.get(lease.run) != lease.token:
                 agent.interrupt(lease.run)
+        with Ledger(self._home, create=False) as ledger:
+            for lease, agent in sessions:
+                found = submissions.of(ledger, lease.run)
+                if found is not None and found.reason:
+                    agent.interrupt(lease.run)
 
     def _sessions(self) -> list[tuple[Lease, Agent]]:
         with self._lock:
@@ -118,6 +126,9 @@ class Driver:
         run, submission = ledger.run(lease.run), submissions.of(ledger, lease.run)
         if run is None or submission is None or submission.reason or run.ended or run.status == "waiting":
             return OVER
+        if is_held(self._home, run.id):
+            log.warning("run %s: a session of this machine drives it", run.id)
+            return AGAIN
         if lease.tries > _TRIES:
             why = f"{_TRIES} sessions ended at {run.step} without a word: what the step does may end them"
             return self._park(ledger, run, why)
@@ -166,8 +177,7 @@ class Driver:
     def _park(self, ledger: Ledger, run: Run, reason: str) -> str:
         """Note that a run waits until somebody submits it again."""
         log.warning("run %s waits for a person: %s", run.id, reason)
-        present = ledger.run(run.id) or run
-        submissions.note(ledger, present, submissions.PARKED, "script", {"reason": reason[:2_000], "who": self._worker})
+        submissions.park(ledger, ledger.run(run.id) or run, reason, "script", self._worker)
         return OVER
 
 

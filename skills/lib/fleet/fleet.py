@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths, terminal
 from skills.lib.agent import runs
+from skills.lib.agent.kept import submissions
 from skills.lib.agent.money.spending import user_name
 from skills.lib.errors import RefusedError, UsageError
-from skills.lib.fleet import submissions
 from skills.lib.fleet.repository import Repository
 from skills.lib.ledger import Ledger
 from skills.lib.record import Record
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skills.lib.agent.agent import Agent
+    from skills.lib.agent.kept.submissions import Submission
     from skills.lib.fleet.members import Member, Members
-    from skills.lib.fleet.submissions import Submission
 
 PRIORITY = 100
 
@@ -97,8 +97,7 @@ class Fleet:
 
     def members(self) -> list[Member]:
         """The workers; none if none was ever there."""
-        with self._members() as found:
-            return found.members() if found is not None else []
+        return members(self.project)
 
     def drain(self, worker: str = "") -> list[str]:
         """Ask a worker, or all, to take nothing new; the names of those that are asked.
@@ -108,24 +107,8 @@ class Fleet:
         names = [one.worker for one in self.members() if one.is_live]
         if worker and worker not in names:
             raise UsageError(f"no worker {worker!r:.80} is at work", valid=", ".join(names) or "none is")
-        with self._members() as found:
+        with _opened(self.project) as found:
             return found.drain(worker) if found is not None else []
-
-    @contextmanager
-    def _members(self) -> Iterator[Members | None]:
-        """The workers' database; None if there is none yet."""
-        from skills.lib.fleet.members import Members  # of the extra
-        from skills.lib.fleet.places import WORKERS, Place
-
-        place = Place(self.project, WORKERS)
-        if not place.exists():
-            yield None
-            return
-        found = Members(place)
-        try:
-            yield found
-        finally:
-            found.close()
 
     def _note(self, run_id: str, task: str, user: str, priority: int) -> None:
         """Record the submission, unless the run is the workers' already."""
@@ -142,13 +125,36 @@ class Fleet:
             detail: dict[str, Any] = {"user": user or user_name(), "priority": priority, "task": task}
             if not submissions.worktree(ledger, run_id):
                 detail[submissions.WORKTREE] = self._repository.begin(run_id)
-            submissions.note(ledger, run, submissions.SUBMITTED, terminal.actor(), detail)
+            submissions.note(ledger, run, detail, terminal.actor())
 
     def _check(self, user: str, priority: int) -> None:
         if not submissions.FIRST <= priority <= submissions.LAST:
             raise UsageError(f"priority is {priority}", valid=f"{submissions.FIRST} (first) to {submissions.LAST:,}")
         if user and (len(user) > 100 or not user.isprintable()):
             raise UsageError(f"user is {user!r:.120}", valid="a line of at most 100 characters")
+
+
+def members(project: str) -> list[Member]:
+    """The workers of a project; none if none was ever there."""
+    with _opened(project) as found:
+        return found.members() if found is not None else []
+
+
+@contextmanager
+def _opened(project: str) -> Iterator[Members | None]:
+    """The workers' database; None if there is none yet."""
+    from skills.lib.fleet.members import Members  # of the extra
+    from skills.lib.fleet.places import WORKERS, Place
+
+    place = Place(project, WORKERS)
+    if not place.exists():
+        yield None
+        return
+    found = Members(place)
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 def _state(one: Submission, member: Member | None) -> tuple[str, str]:

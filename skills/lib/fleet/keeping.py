@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skills.lib.fleet import submissions
+from skills.lib.agent.kept import submissions
 
 if TYPE_CHECKING:
     from skills.lib.fleet.members import Members

@@ -27,8 +27,8 @@ VERSION = "lockstep-1"
 OVER, AGAIN = "over", "again"
 # The pauses before a provider that gave no answer is tried again, in seconds.
 PAUSES = (30.0, 60.0, 120.0, 240.0, 480.0)
-# How often a worker looks for something to do, in seconds.
-_POLLING = 0.2
+# How often a worker looks for something to do, in seconds: so long a slot that is free stays so.
+_POLLING = 0.05
 _ACTIVE = [WorkflowStatusString.ENQUEUED.value, WorkflowStatusString.PENDING.value, WorkflowStatusString.DELAYED.value]
 _ENDED = [WorkflowStatusString.SUCCESS.value, WorkflowStatusString.ERROR.value, WorkflowStatusString.CANCELLED.value]
 # So many workflows that have ended are removed at a time.

@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Collection
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
 from skills.lib.git import Git
@@ -94,6 +95,14 @@ class Repository:
     def tip(self, run: str) -> str:
         """The commit that the ref of a run has; "" if there is none."""
         return self._text(self._git(self.top), "rev-parse", "--verify", "-q", f"{REFS}/{run}")
+
+    def forget(self, runs: Collection[str]) -> None:
+        """Remove the refs of these runs. Their commits go as git removes what nothing refers to."""
+        git, gone = self._git(self.top), set(runs)
+        for line in self._text(git, "for-each-ref", "--format=%(refname) %(objectname)", REFS).splitlines():
+            name, _, commit = line.partition(" ")
+            if name.removeprefix(f"{REFS}/") in gone:
+                self._run(git, "update-ref", "--no-deref", "-d", name, commit)
 
     def has(self, commit: str) -> bool:
         """True if the commit is in the repository with its files."""

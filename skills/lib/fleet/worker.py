@@ -125,10 +125,11 @@ class Worker:
         signs.start()
         try:
             self._launch()
-            while not self._ends.wait(_LOOKS):
+            while not self._ends.is_set():
                 self._look()
                 if until_empty and self._is_empty():
                     self.drain()
+                self._ends.wait(_LOOKS)
             self._finish()
         finally:
             self._leaves.set()
@@ -170,7 +171,7 @@ class Worker:
 
     def _is_empty(self) -> bool:
         """True if no submitted run can go on."""
-        from skills.lib.fleet import submissions
+        from skills.lib.agent.kept import submissions
 
         ledger = Ledger.existing(os.environ["LOCKSTEP_HOME"])
         if ledger is None:

@@ -147,22 +147,17 @@ def abandon(request: Request, form: Form) -> Response:
 
 
 def cancel(request: Request, form: Form) -> Response:
-    """Stop the session of Lockstep's own agent before its next model call; the run stays where it is."""
+    """Stop the session of Lockstep's own agent before its next model call, or park a submitted run; the run stays."""
     explorer, run = _run(request)
     _require_operator(request, explorer)
     name = _name(request, form)
     try:
         from skills.lib.agent.agent import Agent
+        from skills.lib.fleet import cancelling
 
-        agent = Agent(explorer.project)
-        is_driven = agent.is_driven(run.id)
+        cancelling.cancel(Agent(explorer.project), run.id, name, explorer.kind)
     except ImportError as error:
         raise EnvironmentProblem("cancelling takes the extra [agent], which is not installed") from error
-    if not is_driven:
-        raise RefusedError(
-            f"nobody drives run {run.id} at this moment: there is no session to cancel", remedy="abandon it, to end it"
-        )
-    agent.cancel(run.id, by=name)
     return _done(request, f"/runs/{run.id}", run.id)
 
 

@@ -31,3 +31,12 @@ def lease(home: str, run: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_held(home: str, run: str) -> bool:
+    """True if a session drives the run, or the run that it is a sub-agent's of, in any process of this machine."""
+    try:
+        with lease(home, run):
+            return False
+    except RefusedError:
+        return True

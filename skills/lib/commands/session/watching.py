@@ -9,6 +9,7 @@ import click
 
 from skills.lib import terminal
 from skills.lib.agent.configuration.configured_keys import ROLES
+from skills.lib.agent.kept import submissions
 from skills.lib.agent.watching.events import BEGINNING
 from skills.lib.commands.answer import answer as recorded
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
@@ -18,6 +19,7 @@ from skills.lib.commands.queries.runs import command
 from skills.lib.commands.session import extra
 from skills.lib.commands.session.display import JsonLines, Lines
 from skills.lib.errors import RefusedError, UsageError
+from skills.lib.ledger import Ledger
 
 if TYPE_CHECKING:
     from skills.lib.agent.agent import Agent
@@ -99,16 +101,18 @@ def answer(ctx: click.Context, run_id: str, answer: str, reason: str | None, go_
     """Answer what RUN asks a person, as ``lockstep answer`` does, and say what goes on with it.
 
     The answer is recorded as a person's, so it takes a person at a terminal. An answer with a secret in it is refused.
-    With --go-on the exit codes are those of ``lockstep agent run``.
+    With --go-on the exit codes are those of ``lockstep agent run``; refused for a run that workers go on with.
     """
     screen: Screen = ctx.obj
     opened, run_id = _agent(project, run_id)
     opened.require_no_secrets("the answer", answer, reason)
+    if go_on:
+        submissions.require_none(opened.home, run_id)
     ctx.invoke(recorded, run_id=run_id, answer=answer, reason=reason, project=project)
     if runs.require_records(project).run(run_id).ended:
         return None
     if not go_on:
-        screen.say(f"This goes on with it:\n  {command(project, 'agent', 'run', '--run', run_id)}")
+        _say_who_goes_on(screen, opened, run_id, project)
         return None
     group: Any = ctx.parent and ctx.parent.command
     code: int = ctx.invoke(group.commands["run"], run_id=run_id, project=project)
@@ -130,19 +134,16 @@ def cancel(screen: Screen, run_id: str, as_json: bool, project: str) -> None:
     """Stop the session of RUN, in whatever process it is, before its next model call.
 
     A command that the session waits for is ended. The run stays where it is and can go on: `lockstep abandon` ends it.
-    Refused if nobody drives the run.
+    A submitted run is parked, also while it is queued. Refused if nobody drives the run and no worker is to.
     """
     terminal.forbid_lockstep_agent("a person stops a session")
     extra.require()
+    from skills.lib.fleet import cancelling
+
     opened, run_id = _agent(project, run_id)
-    if not opened.is_driven(run_id):
-        raise RefusedError(
-            f"nobody drives run {run_id} at this moment: there is no session to cancel",
-            remedy=f"{command(project, 'abandon', run_id, '--reason', 'WHY')}, which ends the run",
-        )
-    opened.cancel(run_id)
+    cancelling.cancel(opened, run_id)
     end = time.monotonic() + _GRACE
-    while (is_driven := opened.is_driven(run_id)) and time.monotonic() < end:
+    while (is_driven := cancelling.is_driven(opened, run_id)) and time.monotonic() < end:
         time.sleep(_PAUSE)
     step = runs.require_records(project).run(run_id).step or ""
     if as_json:
@@ -150,7 +151,17 @@ def cancel(screen: Screen, run_id: str, as_json: bool, project: str) -> None:
         return
     what = "ends before its next model call" if is_driven else "has ended"
     screen.print(f"Cancelled: the session of run {run_id} {what}. The run stays at {step or 'its end'}.")
-    screen.say(f"This goes on with it:\n  {command(project, 'agent', 'run', '--run', run_id)}")
+    _say_who_goes_on(screen, opened, run_id, project)
+
+
+def _say_who_goes_on(screen: Screen, opened: Agent, run_id: str, project: str) -> None:
+    with Ledger(opened.home, create=False) as ledger:
+        found = submissions.of(ledger, run_id)
+    if found is not None and found.is_for_workers:
+        screen.say(f"Workers go on with it:\n  {command(project, 'agent', 'status')}")
+        return
+    name = "run" if found is None else "submit"
+    screen.say(f"This goes on with it:\n  {command(project, 'agent', name, '--run', run_id)}")
 
 
 def _agent(project: str, run_id: str) -> tuple[Agent, str]:

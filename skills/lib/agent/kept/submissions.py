@@ -1,6 +1,6 @@
 """What the ledger says of the runs of a fleet: which were submitted, and which wait for a person to submit them again.
 
-A submission is an event of its run, so it is there whatever becomes of the queue.
+A submission is an event of its run, so it is there whatever becomes of the queue, and on every machine.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json
+from skills.lib.errors import RefusedError
+from skills.lib.ledger import Ledger
 from skills.lib.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from skills.lib.ledger import Ledger
     from skills.lib.model.run import Run
 
 SUBMITTED, PARKED = "submitted", "parked"
@@ -44,6 +45,11 @@ class Submission(Record):
     reason: str = ""
     at: float = 0.0
 
+    @property
+    def is_for_workers(self) -> bool:
+        """True if workers follow the run, now or later, until it ends or is parked."""
+        return self.status in ("open", "waiting") and not self.reason
+
 
 def each(ledger: Ledger, ended: bool = False) -> list[Submission]:
     """The runs that were submitted, in this order; those that have ended, too, if they are wanted."""
@@ -51,8 +57,19 @@ def each(ledger: Ledger, ended: bool = False) -> list[Submission]:
 
 
 def of(ledger: Ledger, run: str) -> Submission | None:
-    """The submission of a run; None if it was not submitted."""
-    return next(iter(_read(ledger.database.rows(f"{_EVENTS}{_ONE}{_ORDER}", (run,)))), None)
+    """The submission of a run, or of the run that it is a sub-agent's of; None if it was not submitted."""
+    return next(iter(_read(ledger.database.rows(f"{_EVENTS}{_ONE}{_ORDER}", (run.partition(".")[0],)))), None)
+
+
+def require_none(home: str, run: str) -> None:
+    """Raise RefusedError if workers follow the run, now or later: no other session does meanwhile."""
+    with Ledger(home, create=False) as ledger:
+        found = of(ledger, run)
+    if found is not None and found.is_for_workers:
+        raise RefusedError(
+            f"run {found.run} is submitted: workers follow it, in a worktree of its own",
+            remedy=f"look on: lockstep agent status; or have them leave it alone: lockstep agent cancel {found.run}",
+        )
 
 
 def _read(rows: Iterable[Any]) -> list[Submission]:
@@ -69,9 +86,16 @@ def _read(rows: Iterable[Any]) -> list[Submission]:
     return list(found.values())
 
 
-def note(ledger: Ledger, run: Run, kind: str, actor: str, detail: Mapping[str, Any]) -> None:
-    """Record that a run was submitted, or that it waits for a person."""
-    ledger.note(run.id, run.turn, kind, actor, dict(detail))
+def note(ledger: Ledger, run: Run, detail: Mapping[str, Any], actor: str) -> None:
+    """Record that a run was submitted."""
+    ledger.note(run.id, run.turn, SUBMITTED, actor, dict(detail))
+
+
+def park(ledger: Ledger, run: Run, reason: str, actor: str, who: str) -> None:
+    """Record that a run waits until somebody submits it again; nothing if it does already."""
+    found = of(ledger, run.id)
+    if found is not None and not found.reason:
+        ledger.note(run.id, run.turn, PARKED, actor, {"reason": reason[:2_000], "who": who})
 
 
 def worktree(ledger: Ledger, run: str) -> str:
