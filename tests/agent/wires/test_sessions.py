@@ -135,7 +135,7 @@ def test_a_shipped_skill_is_walked_over_the_wire(start: Start) -> None:
     walk = start(reporting)
     ended = walk.advance()
     assert ended.status == "done"
-    assert ended.result["answer"] == "Most likely the first thing is in the way of the second."
+    assert ended.result["report"].splitlines()[0] == "Cause (confidence certain): the first comes before the second."
     assert walk.steps == STEPS
     assert walk.turns == [2, 3, 4, 5, 6]
     assert (walk.kinds("model"), walk.kinds("usage")) == (5, 5)
