@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 SEED = 7
-DEVIATING, HONEST = extent(64, 160), extent(16, 80)
+DEVIATING, HONEST = extent(128, 160), extent(16, 80)
 
 
 @pytest.fixture(scope="module")

@@ -252,7 +252,7 @@ def name_an_item_in_shell_words(agent: Agent, block: Block) -> list[str] | None:
 
 
 def report_again_for_a_reviewer(agent: Agent, block: Block) -> list[str] | None:
-    """Call a sub-agent's run that has ended, of this step or an earlier one, or report there once more, and better."""
+    """Report once more, and better, to a sub-agent's run of this step or an earlier one that has ended."""
     if not agent.host.remembers:
         return None
     ended = [*agent.returned, *[child for child in block.children() if not child.command]]
@@ -260,8 +260,6 @@ def report_again_for_a_reviewer(agent: Agent, block: Block) -> list[str] | None:
         return None
     item = {"id": "z", "scope": "all", "check": "all is well", "severity": "MUST", "status": "PASS", "finding": ""}
     child = agent.rng.choice(ended)
-    if child.command and agent.rng.random() < 0.3:
-        return child.command
     argv = [*agent.first[:2], "--step", "done", "--run", child.id, "--turn", "1"]
     return [*argv, "--project", agent.host.project, "--record", f"items={as_text([item])}"]
 
