@@ -64,6 +64,13 @@ def test_a_home_without_sessions_stays_as_it_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_conversations_that_a_session_is_about_to_make_are_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    (tmp_path / "agent" / "checkpoints.db").touch()
+    forget(str(tmp_path), ["abc"])
+    assert (tmp_path / "agent" / "checkpoints.db").read_bytes() == b""
+
+
 def test_conversations_that_cannot_be_read_are_told_and_the_rest_is_removed(tmp_path: Path) -> None:
     left_by_sessions(tmp_path, ("gone", "kept"))
     os.truncate(tmp_path / "agent" / "checkpoints.db", 0)

@@ -44,7 +44,8 @@ def forget_conversations(path: str, runs: Sequence[str]) -> None:
         return
     try:
         with contextlib.closing(sqlite3.connect(path, timeout=10)) as connection, connection:
-            for table in _TABLES:
+            made = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+            for table in made.intersection(_TABLES):  # a session that begins may be about to make them
                 connection.executemany(f"DELETE FROM {table} WHERE thread_id=?", [(run,) for run in runs])  # noqa: S608  names of ours
     except sqlite3.Error as error:
         remedy = "the conversations in it are of use to sessions that go on alone: move it away, no run is lost"
