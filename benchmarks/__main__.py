@@ -50,14 +50,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="of adherence and gates (default: %(default)s)")
     parser.add_argument("--runs", type=int, help="runs of adherence (default: 2000, quick 160)")
     parser.add_argument("--p", type=float, default=0.2, help="how likely a deviation is (default: %(default)s)")
+    parser.add_argument("--disturbed", type=int, default=0, metavar="N", help="fleet: N runs while workers are killed")
     chosen = parser.parse_args(arguments)
     unknown = [name for name in chosen.names if name not in BENCHMARKS]
     if unknown or not 0 <= chosen.p < 0.9 or (chosen.runs is not None and chosen.runs < 1):
         parser.error(
             f"{unknown[0]} is no benchmark: {', '.join(BENCHMARKS)}" if unknown else "--p is 0 to 0.9, --runs 1 or more"
         )
+    if chosen.disturbed < 0 or (chosen.disturbed and chosen.names != ["fleet"]):
+        parser.error("--disturbed is of the benchmark fleet alone, and 1 or more")
     runs = chosen.runs or (160 if chosen.quick else 2_000)
-    options = Options(quick=chosen.quick, seed=chosen.seed, runs=runs, p=chosen.p)
+    options = Options(quick=chosen.quick, seed=chosen.seed, runs=runs, p=chosen.p, disturbed=chosen.disturbed)
     found: dict[str, list[Figures]] = {}
     for name in chosen.names or BENCHMARKS:
         found[name] = import_module(BENCHMARKS[name]).figures(options)

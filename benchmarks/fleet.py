@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import statistics
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,37 +18,53 @@ from benchmarks.report import Cell, Figures
 
 if TYPE_CHECKING:
     from benchmarks.options import Options
+    from tests.fleet.fleets import Storm, Workers
 
 RUNS, QUICK_RUNS = 60, 12
-DISTURBED, QUICK_DISTURBED = 1_000, 24
+# How often the queue's share is measured; the two sides take turns.
+ROUNDS, QUICK_ROUNDS = 5, 2
 SLOTS, SUBMITTERS, AT_MOST = 2, 4, 15
 # How often a worker is killed and another one stopped, for how long, and when others take over, in seconds.
 EVERY, STOPPED, PATIENCE = 20.0, 9.0, 6.0
-_LONGEST = 4 * 3600.0
+# How long one measurement may take, and a storm for each of its runs, in seconds; how often its progress is told.
+_LONGEST, _LONGEST_RUN, _TOLD = 600.0, 15.0, 20.0
+# What a worker sets for its process.
+_OF_WORKERS = ("LOCKSTEP_HOME", "LOCKSTEP_WORKTREE_OF")
 
 
 def figures(options: Options) -> list[Figures]:
-    """The curve over workers, the queue's share of a run, and the runs of workers that are killed and stopped."""
-    count = QUICK_RUNS if options.quick else RUNS
+    """The curve over workers and the queue's share of a run; or, if asked for, runs of workers that are killed."""
+    with _alone(), tempfile.TemporaryDirectory(prefix="lockstep-bench-") as folder:
+        if options.disturbed:
+            return [disturbed(Path(folder) / "storm", options.disturbed, options)]
+        return _measured(Path(folder), options)
+
+
+def _measured(place: Path, options: Options) -> list[Figures]:
+    from tests.fleet import fleets
+
+    count, rounds = (QUICK_RUNS, QUICK_ROUNDS) if options.quick else (RUNS, ROUNDS)
+    alone: list[float] = []
+    direct: list[float] = []
     with (
-        _alone(),
-        tempfile.TemporaryDirectory(prefix="lockstep-bench-") as folder,
-        options.progress("fleet", 6) as tick,
+        options.progress("fleet", 3 + 2 * rounds) as tick,
+        fleets.workers(fleets.project(place / "none"), [], slots=SLOTS, per_user=64) as running,
     ):
-        place = Path(folder)
         rates = {"the bare engine, one process": _bare(place / "bare", count)}
         tick()
-        for workers in (1, 2, 4):
-            name = f"{workers} workers" if workers > 1 else "1 worker"
-            rates[name] = _followed(place / f"by-{workers}", count, workers)
+        for number in range(rounds):
+            alone.append(_followed(running, place / f"by-1-{number}", count, 1))
             tick()
-        direct = _direct(place / "direct", count)
-        tick()
-        storm = disturbed(place / "storm", QUICK_DISTURBED if options.quick else DISTURBED)
-        tick()
-    bare = next(iter(rates.values()))
+            direct.append(_direct(place / f"direct-{number}", count))
+            tick()
+        rates["1 worker"] = statistics.median(alone)
+        for workers in (2, 4):
+            rates[f"{workers} workers"] = _followed(running, place / f"by-{workers}", count, workers)
+            tick()
+    bare, given = next(iter(rates.values())), statistics.median(direct)
     rows: list[list[Cell]] = [[name, rate, rate / bare] for name, rate in rates.items()]
-    share = max(0.0, 100 * (1 - rates["1 worker"] / direct))
+    shares = [100 * (1 - one / other) for one, other in zip(alone, direct, strict=True)]
+    share = statistics.median(shares)
     return [
         Figures(
             "Runs that workers follow",
@@ -58,18 +76,20 @@ def figures(options: Options) -> list[Figures]:
             "The queue",
             ["what", "%", "at most (%)"],
             [["the queue's share of a run", share, AT_MOST]],
-            [f"A worker that takes runs from the queue, beside one that is given them: {direct:.0f} a minute."],
+            [
+                f"A worker that takes runs from the queue, beside one that is given them: {given:.0f} a minute.",
+                f"Median of {rounds} measurements of each, taken in turn: {min(shares):.0f} to {max(shares):.0f} %.",
+            ],
         ),
-        storm,
     ]
 
 
-def disturbed(folder: Path, count: int) -> Figures:
+def disturbed(folder: Path, count: int, options: Options) -> Figures:
     """Four workers, one killed and another one stopped at a time; on PostgreSQL, which is restarted, if it is there."""
     from tests.fixtures import postgres
     from tests.fleet import fleets
 
-    tasks = [f"task {number}" for number in range(count)]
+    tasks, longest = _tasks(count), _LONGEST + count * _LONGEST_RUN
     with contextlib.ExitStack() as opened:
         server = None
         if not postgres.lacking():
@@ -83,30 +103,59 @@ def disturbed(folder: Path, count: int) -> Figures:
             fleets.workers(folder, ("w1", "w2", "w3", "w4"), patience=PATIENCE, slots=SLOTS, per_user=64)
         )
         storm = fleets.Storm(running, EVERY, STOPPED, seed=1)
+        is_over = opened.enter_context(_progress(folder, count, storm, options))
         with ThreadPoolExecutor(SUBMITTERS) as threads:
             submitted = [threads.submit(_submitted, folder, task) for task in tasks]
+            submitted[0].result()
             if server is not None:
-                fleets.until(lambda: "done" in fleets.states(folder).values(), _LONGEST)
+                fleets.until(lambda: fleets.ended(folder) > 0, _LONGEST)
                 server.stop()
                 server.start()
-            storm.rage(lambda: all(one.done() for one in submitted) and _is_over(folder), _LONGEST)
+            failed = lambda: any(one.done() and one.exception() for one in submitted)  # noqa: E731
+            storm.rage(lambda: is_over() or failed(), longest)
             runs = [one.result() for one in submitted]
         took = time.perf_counter() - begin
-        found = [fleets.fault(folder, run, task) for run, task in zip(runs, tasks, strict=True)]
-    faults = [one for one in found if one]
+        faults = fleets.faults(folder, dict(zip(runs, tasks, strict=True)))
+        checked = time.perf_counter() - begin - took
     rows: list[list[Cell]] = [
         [len(runs), storm.kills, storm.stops, int(server is not None), len(runs) - len(faults), len(faults), took]
     ]
     columns = ["runs", "kills", "stops", "restarts of PostgreSQL", "as undisturbed", "otherwise", "seconds"]
-    return Figures("Workers that are killed and stopped", columns, rows, faults[:5])
+    notes = [*faults[:5], f"Events and trees were compared in {checked:.1f} s."]
+    return Figures("Workers that are killed and stopped", columns, rows, notes)
+
+
+@contextlib.contextmanager
+def _progress(folder: Path, count: int, storm: Storm, options: Options) -> Iterator[Callable[[], bool]]:
+    """Whether all runs have ended; each call shows how many have, without a terminal as a line now and then."""
+    from tests.fleet import fleets
+
+    begin = told = time.monotonic()
+    shown = 0
+
+    with options.progress("fleet, disturbed", count) as tick:
+
+        def is_over() -> bool:
+            nonlocal told, shown
+            ended, now = fleets.ended(folder), time.monotonic()
+            for _ in range(ended - shown):
+                tick()
+            shown = ended
+            if not options.console.is_terminal and now - told >= _TOLD:
+                told = now
+                options.console.print(f"{now - begin:.0f} s: {ended} of {count} runs, {storm.kills} kills")
+            return ended == count
+
+        yield is_over
 
 
 @contextlib.contextmanager
 def _alone() -> Iterator[None]:
     """Ledgers in their projects, and nothing of the user's."""
+    logging.getLogger("lockstep.agent").setLevel(logging.ERROR)  # that the steps name no tools
     with own_ledgers():
         before = dict(os.environ)
-        for name in ("LOCKSTEP_HOME", "LOCKSTEP_LEDGER_URL", "LOCKSTEP_LEDGER_PROJECT", "LOCKSTEP_WORKTREE_OF"):
+        for name in ("LOCKSTEP_LEDGER_URL", "LOCKSTEP_LEDGER_PROJECT", *_OF_WORKERS):
             os.environ.pop(name, None)
         try:
             yield
@@ -127,13 +176,6 @@ def _submitted(folder: Path, task: str) -> str:
             time.sleep(1.0)
 
 
-def _is_over(folder: Path) -> bool:
-    """True if every submitted run has ended."""
-    from tests.fleet import fleets
-
-    return set(fleets.states(folder).values()) <= {"done", "failed", "abandoned"}
-
-
 def _tasks(count: int) -> list[str]:
     return [f"task {number}" for number in range(count)]
 
@@ -149,15 +191,16 @@ def _bare(folder: Path, count: int) -> float:
     return _rate(folder, count)
 
 
-def _followed(folder: Path, count: int, workers: int) -> float:
+def _followed(running: Workers, folder: Path, count: int, workers: int) -> float:
     """How many runs a minute that many workers follow."""
     from tests.fleet import fleets
 
     fleets.project(folder)
     fleets.submit(folder, _tasks(count))
-    names = [f"w{number}" for number in range(workers)]
-    with fleets.workers(folder, names, slots=SLOTS, per_user=64):
-        fleets.until(lambda: set(fleets.states(folder).values()) == {"done"}, _LONGEST)
+    for number in range(workers):
+        running.start(f"w{number}", project=str(folder))
+    fleets.until(lambda: fleets.is_over(folder), _LONGEST)
+    running.stop()
     return _rate(folder, count)
 
 
@@ -176,6 +219,8 @@ def _direct(folder: Path, count: int) -> float:
             list(threads.map(worker.follow, runs))
     finally:
         members.close()
+        for name in _OF_WORKERS:
+            os.environ.pop(name, None)
     return _rate(folder, count)
 
 

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """``runs``, ``seed`` and ``p`` are of the adherence benchmark; ``quick`` takes smaller sizes and fewer repeats."""
+    """``runs``, ``seed`` and ``p`` are of the adherence benchmark; ``quick`` takes smaller sizes and fewer repeats.
+
+    ``disturbed`` is how many runs the fleet benchmark follows with workers that are killed and stopped.
+    """
 
     quick: bool = False
     seed: int = 1
     runs: int = 2_000
     p: float = 0.2
+    disturbed: int = 0
     console: Console = dataclasses.field(default_factory=lambda: Console(stderr=True))
 
     @contextlib.contextmanager

@@ -79,15 +79,15 @@ def states(folder: Path) -> dict[str, str]:
 
 
 def is_over(folder: Path) -> bool:
-    """True if every submitted run has ended; cheaper than ``states``."""
+    """True if workers have nothing to follow any more; cheaper than ``states``."""
     with Ledger(paths.home(str(folder)), create=False) as ledger:
-        return not submissions.each(ledger)
+        return not any(one.is_for_workers for one in submissions.each(ledger))
 
 
 def ended(folder: Path) -> int:
-    """How many submitted runs have ended."""
+    """How many submitted runs have ended, or are parked."""
     with Ledger(paths.home(str(folder)), create=False) as ledger:
-        return sum(one.status not in ("open", "waiting") for one in submissions.each(ledger, ended=True))
+        return sum(not one.is_for_workers for one in submissions.each(ledger, ended=True))
 
 
 def moves(folder: Path, run: str) -> Counter[tuple[int, str]]:

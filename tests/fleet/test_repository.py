@@ -68,6 +68,17 @@ def test_a_snapshot_of_nothing_new_is_the_one_before(tmp_path: Path) -> None:
     assert repository.has(later)
 
 
+def test_a_checkout_takes_the_place_of_one_that_a_killed_worker_began(tmp_path: Path) -> None:
+    repository = Repository(str(project(tmp_path / "p")))
+    commit = repository.begin("abc")
+    begun = tmp_path / "w" / "abc"
+    begun.mkdir(parents=True)
+    (begun / "half").write_text("half of a file", encoding="utf-8")
+    tree = repository.check_out(commit, str(begun), str(tmp_path / "w" / "abc.index"))
+    assert (Path(tree.project) / "README.md").read_text(encoding="utf-8") == "A project.\n"
+    assert not (begun / "half").exists()
+
+
 def test_a_worktree_that_names_another_repository_is_still_kept_in_its_own(tmp_path: Path) -> None:
     repository = Repository(str(project(tmp_path / "p")))
     other = project(tmp_path / "other")

@@ -21,6 +21,8 @@ REFS = "refs/lockstep"
 _TIMEOUT = 300.0
 # How often a ref is tried again that another process moved meanwhile.
 _TRIES = 20
+# How long it is waited after a checkout that failed, in seconds.
+_PAUSES = (0.2, 0.5, 1.0, 2.0)
 _SETTINGS = {
     "advice.addEmbeddedRepo": "false",
     "advice.detachedHead": "false",
@@ -109,9 +111,19 @@ class Repository:
         return self._git(self.top).output("cat-file", "-e", f"{commit}^{{tree}}") is not None
 
     def check_out(self, commit: str, folder: str, index: str) -> Worktree:
-        """Make a worktree of a commit in a folder that is not there yet, and the index for its snapshots."""
+        """Make a worktree of a commit in a folder, in place of what is there, and the index for its snapshots.
+
+        The git of a worker that was killed may go on in the same folder for a moment, so it is tried more than once.
+        """
         os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-        self._run(self._git(self.top), "worktree", "add", "--quiet", "--force", "--detach", folder, commit)
+        words = ("worktree", "add", "--quiet", "--force", "--detach", folder, commit)
+        for pause in _PAUSES:
+            shutil.rmtree(folder, ignore_errors=True)
+            if self._git(self.top).output(*words) is not None:
+                break
+            time.sleep(pause)
+        else:
+            raise self._failed(self.top, "worktree add")
         with open(os.path.join(folder, ".git"), encoding="utf-8", errors="surrogateescape") as file:
             admin = file.read().removeprefix("gitdir:").strip()
         shutil.copyfile(os.path.join(admin, "index"), index)
