@@ -111,8 +111,7 @@ def disturbed(folder: Path, count: int, options: Options) -> Figures:
                 fleets.until(lambda: fleets.ended(folder) > 0, _LONGEST)
                 server.stop()
                 server.start()
-            failed = lambda: any(one.done() and one.exception() for one in submitted)  # noqa: E731
-            storm.rage(lambda: is_over() or failed(), longest)
+            storm.rage(lambda: is_over() or any(one.done() and one.exception() for one in submitted), longest)
             runs = [one.result() for one in submitted]
         took = time.perf_counter() - begin
         faults = fleets.faults(folder, dict(zip(runs, tasks, strict=True)))
