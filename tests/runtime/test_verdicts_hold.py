@@ -665,7 +665,7 @@ def test_a_fallen_verdict_whose_review_has_nothing_to_review_any_more_is_a_perso
     agent.write("src/a.py", "changed\n")
     work = agent.follow(last)
     assert (work.step, work.context["d.findings"]) == ("work", "- src/a.py was changed after this review passed it")
-    asked = agent.follow(agent.follow(agent.follow(work, parts=[])))
+    asked = agent.follow(agent.follow(work, parts=[]))
     assert (asked.kind, asked.step) == ("waiting", "last")
     assert "what it covers was changed since: src/a.py" in asked.words("QUESTION")
     again = agent.answer(asked, "revise", "have it reviewed")
