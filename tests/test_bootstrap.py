@@ -18,6 +18,7 @@ from skills import bootstrap
 from skills.lib import paths
 from skills.lib.runtime import loading
 from skills.lib.testing import Agent
+from skills.lib.testing.commands import text_of
 from tests.fixtures import skill
 from tests.skills.samples import samples_of
 
@@ -139,8 +140,10 @@ def test_an_old_python_shows_what_is_needed(script: Path, python: str, tmp_path:
 
 def prints_its_first_step(script: Path, python: str, folder: Path) -> bool:
     agent = Agent(script, folder, values=samples_of(script).values)
-    arguments = [word for name, value in agent.parameters().items() for word in (f"--{name.replace('_', '-')}", value)]
-    done = run([python, str(script), "--step", "1", *map(str, arguments)], folder)
+    arguments = [
+        word for name, value in agent.parameters().items() for word in (f"--{name.replace('_', '-')}", text_of(value))
+    ]
+    done = run([python, str(script), "--step", "1", *arguments], folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert f' skill="{agent.workflow.name}" ' in done.stdout
     return done.stdout.startswith(("<step ", "<waiting "))
