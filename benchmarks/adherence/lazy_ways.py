@@ -208,8 +208,8 @@ SEEN_FROM = {
     "trace.findings": SEEN,
     "trace.patterns": SEEN,
 }
-PLANNED = {**SEEN_FROM, "milestones.code": ["M-001"], "write.files": ["code.py"]}
-PAPERS = {**SEEN_FROM, "milestones.documentation": ["M-001"]}
+PLANNED = {**SEEN_FROM, "milestones.code": ["M-001"], "verify.checked": SEEN}
+PAPERS = {**SEEN_FROM, "milestones.documentation": ["M-001"], "verify.checked": SEEN}
 COPIED = {"plan/.changes/M-001/code.py": "KEPT = 3\n"}
 CARRIED_OUT = {"plan": "plan", "unapproved": "nobody is there"}
 TO_CARRY_OUT = {"plan/plan.1.json": planned({**CODE_MILESTONE, "changes": [CODE_CHANGE]})}
@@ -549,6 +549,13 @@ ATTEMPTS: dict[str, Lazy] = {
         End("refused", "changes", "there is no copy of it"),
         PLANNED,
         {"plan/draft.json": planned(CODE_MILESTONE)},
+        ASKED,
+    ),
+    "planner: texts that were checked nowhere": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "document", "x is no file of the project"),
+        {**PLANNED, "verify.checked": ["x"]},
+        {"plan/draft.json": planned(CODE_MILESTONE), **COPIED},
         ASKED,
     ),
     "planner: blanks for a change": Lazy(
