@@ -28,12 +28,7 @@ REPORTS: dict[str, tuple[str, list[Any]]] = {
 }
 RESULT = {
     "problem-analysis": ("report", problem_analysis.WRITTEN),
-    "leon-writing-style": (
-        "summary",
-        "31 words; 40 were the target. Missing in the material: when the next key runs out. "
-        "No sentence was refined after it was written. "
-        "The voice is that of the neutral sample; your own profile belongs in .lockstep/style-profile.md.",
-    ),
+    "leon-writing-style": ("summary", leon_writing_style.SUMMARY),
     "decision-critic": ("report", decision_critic.WRITTEN),
 }
 
@@ -86,7 +81,7 @@ def test_deepthink_hears_its_sub_agents_and_comes_to_an_answer(tmp_path: Path) -
 
     ended = follow(tmp_path, "deepthink", deepthink.QUESTION, value)
     assert ended.status == "done"
-    assert ended.result["report"].startswith("How sure: certain.\n\nPromise the file format and nothing else,")
+    assert ended.result["report"].startswith("How sure: certain.\n\nPromise the file format alone, until a second ")
 
 
 def follow(project: Path, skill: str, task: str, value: Callable[[str, str], Any]) -> SessionResult:
