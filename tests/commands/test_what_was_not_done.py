@@ -1,4 +1,4 @@
-"""What a run left undone is reported alike by its last block, lockstep runs, lockstep trace and the MCP reply."""
+"""What a run left undone is told alike by its last block, lockstep runs and trace, the explorer and the MCP reply."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 from lxml import html
+from starlette.testclient import TestClient
 
 from skills.lib.hosts.mcp import runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.validation import registration
+from skills.lib.web import app
+from skills.lib.web.access import Access
 from tests.commands.conftest import Command
 from tests.fixtures.skill import source_of
+from tests.web.conftest import ORIGIN, PORT, Browser
 
 Install = Callable[..., Path]
 
@@ -114,6 +118,14 @@ def test_a_trace_tells_what_was_not_done(end: PrintedBlock, cli: Command) -> Non
     page: html.HtmlElement = html.document_fromstring(cli("trace", end.run, "--html", "-").out)
     [after] = page.xpath("//main/h2[.='Not done']/following-sibling::*[1]")
     assert [entry.text for entry in after.iterfind("li")] == LINES
+
+
+def test_the_explorer_tells_what_was_not_done(end: PrintedBlock, project: Path) -> None:
+    access = Access("")
+    with TestClient(app.create(str(project), access, PORT), base_url=ORIGIN) as client:
+        browser = Browser(client, access, "END_USER")
+        assert browser.json("/runs")["runs"][0]["not_done"] == len(NAMED)
+        assert f"{len(NAMED)} not done" in browser.get("/").text
 
 
 @pytest.mark.req("S-03")

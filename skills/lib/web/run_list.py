@@ -28,7 +28,11 @@ _FRESH, _AT_ONCE = 2.0, 1_000
 
 @dataclass(slots=True)
 class Row:
-    """One run as the list has it; ``waits`` are the questions that it, and runs below it, ask a person, by run."""
+    """One run as the list has it.
+
+    ``waits`` are the questions that it, and runs below it, ask a person, by run; ``not_done`` is how many things it
+    had left undone when it ended.
+    """
 
     id: str
     skill: str
@@ -43,6 +47,7 @@ class Row:
     opened: float
     moved: float
     host: str = ""
+    not_done: int = 0
     waits: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def data(self, level: str) -> dict[str, Any]:
@@ -67,6 +72,7 @@ class Row:
                 "turn": 0,
                 "iteration": 1,
                 "about": "",
+                "not_done": 0,
                 "waits": {},
             }
         return {
@@ -77,6 +83,7 @@ class Row:
             "turn": self.turn,
             "iteration": self.iteration,
             "about": self.about if level == FULL else "",
+            "not_done": self.not_done,
             "waits": {run: dict(asked) for run, asked in self.waits.items()},
         }
 
@@ -153,6 +160,7 @@ class RunList:
             opened,
             moved,
             self._host_of(run.id),
+            len(run.not_done) if run.ended else 0,
             waits,
         )
 
