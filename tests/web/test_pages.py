@@ -219,6 +219,18 @@ def test_a_skill_shows_where_agents_stumble(enter: Enter, asking: Run) -> None:
     assert row["statuses"] == {"waiting": 1}
 
 
+def test_a_person_starts_the_workflows_that_no_sub_agent_walks(enter: Enter, asking: Run) -> None:
+    browser = enter()
+    told = {one["workflow"]: one for one in browser.json("/skills/planner")["workflows"]}
+    assert [name for name, one in told.items() if one["startable"]] == ["planner", "planner-executor"]
+    assert list(told)[:2] == ["planner", "planner-executor"]
+    assert told["planner-explore"]["of_sub_agents"] is True
+    listed = {one["skill"]: one["startable"] for one in browser.json("/skills")["skills"]}
+    assert [listed[name] for name in ("planner", "problem-analysis", "prompt-engineer")] == [True, True, False]
+    folded = texts(page(browser.get("/skills/planner").text), "//details[@class='panel']/summary")
+    assert "planner-explore Exploration for a plan: walked by sub-agents" in folded
+
+
 @pytest.mark.parametrize(
     "path", ["/", "/runs/testrun1", "/runs/testrun1/turns/4", "/skills", "/skills/tour", "/compare"]
 )

@@ -6,7 +6,7 @@ import ast
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -291,6 +291,19 @@ def _written_names(module: Path) -> list[str]:
 def modules_in(folder: str) -> list[Path]:
     """The workflow modules in the ``scripts`` of a folder, whether or not it has a SKILL.md."""
     return [file for file in graphs_in(Path(folder)) if file.is_file() or paths.yaml_of(str(file))]
+
+
+def handed_out(workflows: Mapping[str, Workflow]) -> set[str]:
+    """The entry scripts whose workflows another one of the same skill has its sub-agents walk, by real path.
+
+    ``workflows`` has the workflows of a skill by their entry scripts.
+    """
+    return {
+        os.path.realpath(os.path.join(os.path.dirname(script), step.handler.script))
+        for script, workflow in workflows.items()
+        for step in workflow.steps
+        if isinstance(step.handler, Dispatch) and step.handler.script
+    }
 
 
 def _script_of(module: str | Path) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from skills.lib import paths
 from skills.lib.agent.money.budgeting import dollars
 from skills.lib.hosts import skills
 from skills.lib.views.drawing import edges
@@ -38,8 +40,7 @@ def listing(request: Request) -> Response:
     for name in sorted({*folders, *ran}, key=lambda name: (name not in ran, name)):
         own = [one for one in counted if one.skill == name]
         folder = folders.get(name)
-        single = folder is not None and len(folder.workflows) == 1
-        about = {"skill": name, "description": _description(folder), "startable": single}
+        about = {"skill": name, "description": _description(folder), "startable": _has_main(folder)}
         rows.append(about | _summary(own) | _ended(ran.get(name, Counter())))
     cost = None
     if session_of(request).is_operator:
@@ -57,13 +58,13 @@ def one(request: Request) -> Response:
     own = {one.workflow: one for one in counted if one.skill == name}
     if folder is None and not own:
         raise Missing(f"there is no skill {name!r:.80}", remedy="look for it in the list of skills")
-    loaded, startable, errors = _workflows(folder)
+    loaded, startable, below, errors = _workflows(folder)
     shows_cost = session_of(request).is_operator
     told, drawn = [], []
-    for workflow_name in dict.fromkeys([*loaded, *own]):
+    for workflow_name in sorted(dict.fromkeys([*loaded, *own]), key=lambda name: name in below):
         workflow, figures = loaded.get(workflow_name), own.get(workflow_name)
         session = sessions.get(workflow_name)
-        about = {"startable": workflow_name in startable}
+        about = {"startable": workflow_name in startable, "of_sub_agents": workflow_name in below}
         told.append(about | _told(workflow_name, workflow, figures, session, shows_cost))
         drawn.append(_plotted(workflow, figures, session, shows_cost))
     data = {"skill": name, "description": _description(folder), "workflows": told, "errors": errors}
@@ -78,14 +79,24 @@ def _by_name(project: str) -> dict[str, SkillFolder]:
     return found
 
 
-def _workflows(folder: SkillFolder | None) -> tuple[dict[str, Workflow], set[str], list[str]]:
-    """The workflows of a skill by name, the names of those that can be started, and what is wrong with the others."""
+def _has_main(folder: SkillFolder | None) -> bool:
+    """True if a skill has one workflow alone, or one of its own name."""
+    if folder is None:
+        return False
+    stem = folder.name.replace("-", "_")
+    mains = (stem + paths.MODULE, stem + paths.COMPILED)
+    return len(folder.workflows) == 1 or any(file.name in mains for file in folder.workflows)
+
+
+def _workflows(folder: SkillFolder | None) -> tuple[dict[str, Workflow], set[str], set[str], list[str]]:
+    """The workflows of a skill by name, those that a person starts, those of its sub-agents, and its errors."""
     loaded = skills.load(folder, validated=False) if folder is not None else []
-    return (
-        {one.workflow.name: one.workflow for one in loaded if one.workflow is not None},
-        {one.workflow.name for one in loaded if one.workflow is not None and one.script is not None},
-        [str(one.error) for one in loaded if one.error is not None],
-    )
+    workflows = {one.workflow.name: one.workflow for one in loaded if one.workflow is not None}
+    scripts = {one.script: one.workflow for one in loaded if one.workflow is not None and one.script is not None}
+    handed_out = skills.handed_out(scripts)
+    below = {workflow.name for script, workflow in scripts.items() if os.path.realpath(script) in handed_out}
+    startable = {workflow.name for workflow in scripts.values()} - below
+    return workflows, startable, below, [str(one.error) for one in loaded if one.error is not None]
 
 
 def _description(folder: SkillFolder | None) -> str:

@@ -8,9 +8,9 @@ from textwrap import shorten
 from typing import Any, NamedTuple
 
 from skills.lib.errors import LockstepError, UsageError, did_you_mean, nearest
+from skills.lib.hosts.skills import handed_out
 from skills.lib.model.requirements import Arg
 from skills.lib.model.steps import Workflow
-from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
 
 # What the server passes on about a skill: name, description, uri, problem, and the scripts that have a workflow beside
@@ -98,12 +98,7 @@ def shown(skill: Mapping[str, Any]) -> str:
 def _mains(scripts: Sequence[str]) -> Iterator[Found]:
     """The workflows that no other of the same skill dispatches to its sub-agents."""
     loaded = {os.path.realpath(script): loading.workflow_of_script(script) for script in scripts}
-    dispatched = {
-        os.path.realpath(os.path.join(os.path.dirname(script), step.handler.script))
-        for script, workflow in loaded.items()
-        for step in workflow.steps
-        if isinstance(step.handler, Dispatch) and step.handler.script
-    }
+    dispatched = handed_out(loaded)
     return (Found(script, workflow) for script, workflow in loaded.items() if script not in dispatched)
 
 
