@@ -86,26 +86,39 @@ def _skill_folder(module_file: str) -> str:
 
 def read_text(file: str) -> str:
     """The text of a regular file with ``\\n`` line ends. Raises SkillError for any other, and for one over LIMIT."""
+    data = read_bytes(file)
     try:
-        if not S_ISREG(os.stat(file).st_mode):
-            raise SkillError(f"{file} is not a regular file")
-        opened = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # open() takes four times as long
-        try:
-            text = _whole(opened).decode().replace("\r\n", "\n").replace("\r", "\n")
-        finally:
-            os.close(opened)
-    except OSError as error:
-        raise SkillError(f"{file} cannot be read: {error.strerror}") from error
+        text = data.decode() if len(data) <= 4 * LIMIT else ""
     except UnicodeDecodeError:
         raise SkillError(f"{file} is not UTF-8 text") from None
-    if len(text) > LIMIT:
+    if len(text) > LIMIT or len(data) > 4 * LIMIT:
         raise SkillError(f"{file} is larger than {LIMIT:,} characters")
     return text
 
 
-def _whole(opened: int) -> bytes:
-    """The content of an open file, as far as a text can be that is not too long."""
-    data = b""
-    while len(data) <= 4 * LIMIT and (part := os.read(opened, 4 * LIMIT)):
+def read_bytes(file: str) -> bytes:
+    """The content of a regular file with ``\\n`` line ends, as far as a text can be that is not too long.
+
+    Raises SkillError for any other file.
+    """
+    try:
+        about = os.stat(file)
+        if not S_ISREG(about.st_mode):
+            raise SkillError(f"{file} is not a regular file")
+        opened = os.open(file, os.O_RDONLY | getattr(os, "O_BINARY", 0))  # open() takes four times as long
+        try:
+            data = _whole(opened, about.st_size)
+        finally:
+            os.close(opened)
+    except OSError as error:
+        raise SkillError(f"{file} cannot be read: {error.strerror}") from error
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _whole(opened: int, size: int) -> bytes:
+    """The content of an open file of that size, or of what it has grown to; not much more than LIMIT allows."""
+    data = part = os.read(opened, min(size, 4 * LIMIT) + 1)  # a buffer for any file would cost more than the reading
+    while len(data) > size and len(data) <= 4 * LIMIT and part:
+        part = os.read(opened, 4 * LIMIT)
         data += part
     return data

@@ -20,12 +20,12 @@ from skills.lib.blocks import document
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.console.app import lockstep
 from skills.lib.engine.handlers import judge
+from skills.lib.graphfile import compiled_json
 from skills.lib.graphfile.compiling import GraphFile
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Dispatch
-from skills.lib.runtime import compiled as compiled_json
 from skills.lib.runtime import loading
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import every_walk

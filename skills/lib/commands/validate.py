@@ -20,7 +20,7 @@ from skills.lib.graphfile.reader import GraphFileError, Problem
 from skills.lib.hosts import skills
 from skills.lib.layers import registry
 from skills.lib.model.steps import Registered
-from skills.lib.runtime import compiled, script
+from skills.lib.runtime import drafts, script
 from skills.lib.skillfile import discover
 from skills.lib.validation import output, registration
 from skills.lib.validation import validator as validation
@@ -187,7 +187,7 @@ def _check_module(checked: _Checked, entry: skills.Loaded) -> None:
         return
     found = validation.validate(entry.workflow, entry.file, waived=True)
     yaml = paths.yaml_of(entry.file)
-    if yaml and compiled.is_draft(yaml):
+    if yaml and drafts.is_draft(yaml):
         found.append(_unaccepted(entry, yaml))
     elif not any(finding.severity == "error" and not finding.waived for finding in found):
         checked.sealable.append(Registered(entry.workflow, entry.file))
@@ -205,7 +205,7 @@ def _add(checked: _Checked, found: Sequence[Finding]) -> None:
 def _stale(entry: skills.Loaded) -> list[Finding]:
     """A finding if steps cannot be printed of a workflow.yaml, since what is compiled of it is missing or older."""
     yaml = paths.yaml_of(entry.file)
-    if not yaml or entry.workflow is None or compiled.is_draft(yaml) or compiling.is_current(yaml):
+    if not yaml or entry.workflow is None or drafts.is_draft(yaml) or compiling.is_current(yaml):
         return []
     there = os.path.isfile(entry.file)
     what = f"{os.path.basename(entry.file)} is {'older than its source' if there else 'not compiled yet'}"

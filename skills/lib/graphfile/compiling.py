@@ -8,11 +8,11 @@ from typing import Any
 
 from skills.lib import paths
 from skills.lib.errors import LockstepError, SkillError, did_you_mean, nearest
-from skills.lib.graphfile import keys, requirements
+from skills.lib.graphfile import compiled_json, keys, requirements
 from skills.lib.graphfile.reader import At, GraphFileError, Missing, Problem, Reader, read
 from skills.lib.graphfile.steps import Steps
 from skills.lib.graphfile.texts import CLOSING, Texts
-from skills.lib.model.from_data import check_characters
+from skills.lib.model.foreign_data import check_characters
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Before, NeverEndsFailed, Passes
 from skills.lib.prompts import read_text
@@ -40,7 +40,7 @@ class GraphFile:
         digests = {
             os.path.relpath(path, folder).replace(os.sep, "/"): compiled.digest_of(path) for path in self.sources
         }
-        return compiled.to_json(self.workflow.to_data(), digests)
+        return compiled_json.to_json(self.workflow.to_data(), digests)
 
 
 def compile_file(file: str, find: Callable[[str], Callable[..., Any]] | None = None, drafts: bool = False) -> GraphFile:

@@ -14,7 +14,7 @@ from skills.lib.graphfile import written_rules
 from skills.lib.graphfile.compiling import compile_file
 from skills.lib.graphfile.reader import GraphFileError
 from skills.lib.model.as_data import name_of, plain
-from skills.lib.model.from_data import named
+from skills.lib.model.foreign_data import named
 from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.rules import Rules
 from skills.lib.model.steps import StepDef, Workflow

@@ -353,10 +353,10 @@ class Workflow(Record):
         step that runs a Command is refused unless ``commands``, and so is a text that no block can hold. Raises
         SkillError, which names the step, and InvalidWorkflow with every finding.
         """
-        from skills.lib.model import from_data  # no step reads data
+        from skills.lib.model import foreign_data  # no step reads anybody's data
 
-        workflow = cls.restored(data, from_data.one_of(functions))
-        from_data.check(workflow, commands)
+        workflow = cls.restored(data, foreign_data.one_of(functions))
+        foreign_data.check(workflow, commands)
         return workflow
 
     @classmethod

@@ -21,42 +21,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORMAT = 1
-# How much of a YAML file is looked at for its mark of a draft, in characters.
-_DRAFT_LIMIT = 64_000
 
 
 def digest_of(source: str) -> str:
     """The digest of a source file; line ends do not count."""
-    return compact_json.checksum(prompts.read_text(source).encode())
-
-
-def to_json(data: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """The text of the JSON: one line for each source, for each field of the workflow, and for each field of a step."""
-    parts = [
-        f'"{name}":{compact_json.ordered(value)}' if name != "steps" else '"steps":' + _lines("[]", map(_step, value))
-        for name, value in data.items()
-    ]
-    digests = [f"{compact_json.ordered(name)}:{compact_json.ordered(digest)}" for name, digest in sources.items()]
-    head = f'"format":{FORMAT},\n"sources":{_lines("{}", digests)},\n"workflow":'
-    return "{" + head + _lines("{}", parts) + "}\n"
-
-
-def _step(step: Mapping[str, Any]) -> str:
-    return _lines("{}", [f'"{name}":{compact_json.ordered(value)}' for name, value in step.items()])
-
-
-def _lines(around: str, parts: Any) -> str:
-    return around[0] + "\n" + ",\n".join(parts) + "\n" + around[1]
-
-
-def is_draft(source: str) -> bool:
-    """True if a ``workflow.yaml`` has the line by which no person has accepted it; reading YAML is not for a step."""
-    try:
-        with open(source, encoding="utf-8", errors="replace") as file:
-            lines = file.read(_DRAFT_LIMIT).split("\n")
-    except OSError:
-        return False
-    return any(line.startswith("draft:") and line[6:].partition("#")[0].strip(" \t\r\"'") == "true" for line in lines)
+    return compact_json.checksum(prompts.read_bytes(source))
 
 
 def load(path: str, find: Callable[[str], Callable[..., Any]]) -> Workflow:
@@ -64,14 +33,6 @@ def load(path: str, find: Callable[[str], Callable[..., Any]]) -> Workflow:
 
     Raises SkillError for JSON that is missing, damaged, or older than what it was made of.
     """
-    if not os.path.isfile(path):
-        source = paths.yaml_of(path)
-        if source:
-            if is_draft(source):
-                remedy = f"a person reads it and corrects it, then: lockstep adopt {os.path.dirname(source)} --accept"
-                raise SkillError(f"{source} is a draft that no person has accepted", remedy=remedy)
-            raise SkillError(f"{source} was never compiled", remedy=_command(path))
-        raise SkillError(f"{path} is missing", remedy="the graph of a script x.py is in x_workflow.py beside it")
     data = _data(path)
     _check_sources(path, data["sources"])
     workflow = Workflow.restored(data["workflow"], find)
@@ -83,9 +44,28 @@ def load(path: str, find: Callable[[str], Callable[..., Any]]) -> Workflow:
     return workflow
 
 
+def _missing(path: str) -> SkillError:
+    """What is said of JSON that is not there: a draft was not accepted, or nothing was compiled."""
+    from skills.lib.runtime import drafts  # most graphs are no drafts
+
+    source = paths.yaml_of(path)
+    if not source:
+        return SkillError(f"{path} is missing", remedy="the graph of a script x.py is in x_workflow.py beside it")
+    if not drafts.is_draft(source):
+        return SkillError(f"{source} was never compiled", remedy=_command(path))
+    remedy = f"a person reads it and corrects it, then: lockstep adopt {os.path.dirname(source)} --accept"
+    return SkillError(f"{source} is a draft that no person has accepted", remedy=remedy)
+
+
 def _data(path: str) -> dict[str, Any]:
     try:
-        data = compact_json.load_object(prompts.read_text(path).rstrip())
+        text = prompts.read_text(path)
+    except SkillError:
+        if os.path.isfile(path):
+            raise
+        raise _missing(path) from None
+    try:
+        data = compact_json.load_object(text.rstrip())
         if data["format"] != FORMAT:
             raise SkillError(f"{path} has format {data['format']!r:.40}, this is {FORMAT}", remedy=_command(path))
         if not isinstance(data["sources"], dict) or not isinstance(data["workflow"], dict):
@@ -100,9 +80,13 @@ def _check_sources(path: str, sources: Mapping[str, Any]) -> None:
     folder = os.path.dirname(path)
     for number, (name, digest) in enumerate(sources.items()):
         source = os.path.join(folder, *_below(path, name))
-        if number == 0 and not os.path.exists(source):
-            return
-        if digest_of(source) != digest:
+        try:
+            found = digest_of(source)
+        except SkillError:
+            if number == 0 and not os.path.exists(source):
+                return
+            raise
+        if found != digest:
             what = f"{os.path.normpath(source)} has changed since it was compiled"
             raise SkillError(what, remedy=_command(path))
 

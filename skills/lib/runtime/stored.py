@@ -7,7 +7,7 @@ import os
 from skills.lib import paths, status_files
 from skills.lib.blocks.command_line import PACKAGE, CommandLine
 from skills.lib.errors import SkillError
-from skills.lib.model.from_data import named
+from skills.lib.model.foreign_data import named
 from skills.lib.model.steps import Workflow
 
 TYPE_CHECKING = False

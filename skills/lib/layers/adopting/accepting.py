@@ -10,7 +10,7 @@ from skills.lib.errors import EnvironmentProblem, RefusedError
 from skills.lib.graphfile import compiling
 from skills.lib.graphfile.reader import LIMIT, read
 from skills.lib.layers.adopting.writing import HEAD, HEAD_ENDS, WORKFLOW
-from skills.lib.runtime import compiled
+from skills.lib.runtime import drafts
 from skills.lib.validation import registration, validator
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def look(folder: str | Path) -> Corrected:
     file = os.path.join(os.path.realpath(folder), WORKFLOW)
     if not os.path.isfile(file):
         raise RefusedError(f"{file} is not there: no draft to accept", remedy=f"lockstep adopt {folder}")
-    if not compiled.is_draft(file):
+    if not drafts.is_draft(file):
         raise RefusedError(f"{file} is no draft: it is the skill's workflow already", remedy="lockstep validate")
     workflow = compiling.compile_file(file, drafts=True).workflow
     text = files.read(file, LIMIT).decode()
