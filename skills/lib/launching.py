@@ -61,18 +61,27 @@ exec "$python" "$script" --step "$step" --run "$run" ${{turn:+--turn $turn}} --p
 
 
 def write(path: str) -> bool:
-    """Write the launcher at ``path`` if it is missing or an older one; False if it cannot be there and be run."""
+    """Write the launcher at ``path`` if something is wrong with it; False if it cannot be there and be run."""
     try:
-        with open(path, "rb") as file:
-            found = file.read(len(TEXT) * 4).decode("utf-8", "replace")
-    except OSError:
-        found = ""
-    try:
-        if (found != TEXT and _version(found) <= VERSION) or os.path.islink(path) or not os.access(path, os.X_OK):
+        if fault(path):
             _replace(path)
         return os.access(path, os.X_OK)  # not on a file system without programs
     except OSError:
         return False
+
+
+def fault(path: str) -> str:
+    """What is wrong with the launcher at ``path``, as "is missing" or "is outdated"; empty if nothing is."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        return "is no regular file" if os.path.lexists(path) else "is missing"
+    try:
+        with open(path, "rb") as file:
+            found = file.read(len(TEXT) * 4).decode("utf-8", "replace")
+    except OSError:
+        return "cannot be read"
+    if found != TEXT and _version(found) <= VERSION:
+        return "is outdated" if found.startswith(f"#!/bin/sh\n{_MARK}") and _version(found) < VERSION else "is damaged"
+    return "" if os.access(path, os.X_OK) else "is not executable"
 
 
 def _replace(path: str) -> None:

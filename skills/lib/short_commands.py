@@ -57,9 +57,23 @@ def long_words(words: Sequence[str]) -> list[str]:
 
 def is_launcher(word: str) -> bool:
     """True if a word is the absolute path of this user's launcher, in whatever way its folder is reached."""
+    return _is_its_place(word) and _is_there()
+
+
+def missing_for(words: Sequence[str]) -> str:
+    """The run that a call of this user's launcher names if the launcher is not there; empty for any other command."""
+    if len(words) < 2 or not _is_its_place(words[0]) or not status_files.is_id(words[1]):
+        return ""
+    return "" if _is_there() and os.access(launcher.place(), os.X_OK) else words[1]
+
+
+def _is_its_place(word: str) -> bool:
     folder, name = os.path.split(word)
     if name != launcher.NAME or not os.path.isabs(folder) or "\0" in word:
         return False
+    return os.path.realpath(folder) == os.path.realpath(os.path.dirname(launcher.place()))
+
+
+def _is_there() -> bool:
     own = launcher.place()
-    is_own = os.path.realpath(folder) == os.path.realpath(os.path.dirname(own))
-    return is_own and os.path.isfile(own) and not os.path.islink(own)
+    return os.path.isfile(own) and not os.path.islink(own)

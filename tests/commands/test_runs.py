@@ -16,6 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib import launching
 from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import CommandLine
@@ -400,6 +401,31 @@ def test_resume_lists_several_open_runs(
     shown = cli("resume")
     assert (shown.code, shown.err) == (0, "2 runs are open. Name the one to go on with:\n")
     assert stable(shown.out) == snapshot
+
+
+@pytest.mark.req("E-08")
+def test_a_run_that_the_launcher_knows_has_its_short_command(
+    cli: Command, installed: Install, walker: Walk, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))
+    monkeypatch.delenv("LOCKSTEP_LAUNCHER")
+    script = installed("plain")
+    first, second = walker(script).start(), walker(script).start()
+    path = str(tmp_path / "state" / "step")
+    assert cli("runs").err == ""
+    for run in (first, second):
+        assert launching.enter(path, run.id, (sys.executable, str(script), str(project)))
+    assert cli("runs").err == f"The present block of a run, for its agent: {path} RUN\n"
+    assert [line.split()[-2:] for line in cli("resume").out.splitlines()[1:]] == [[path, second.id], [path, first.id]]
+    assert [one["command"] for one in json.loads(cli("runs", "--json").out)] == [
+        f"{path} {second.id}",
+        f"{path} {first.id}",
+    ]
+    cli("abandon", second.id, "--reason", "done with")
+    assert cli("runs").err == f"The present block of a run, for its agent: {path} {first.id}\n"
+    (tmp_path / "state" / "step").unlink()
+    assert cli("runs").err == ""
+    assert json.loads(cli("runs", "--json").out)[0]["command"] == f"lockstep resume {first.id}"
 
 
 def test_runs_of_one_workflow_are_distinguished_by_their_purpose(

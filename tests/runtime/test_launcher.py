@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from skills.lib import launcher
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.console.app import lockstep
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
@@ -89,7 +90,7 @@ def test_the_forms_of_the_launcher(opened: tuple[Agent, PrintedBlock]) -> None:
     agent, block = opened
     head = block.next.partition(" 1 --outcome")[0]
     for form in (head, f"{head} current", f"{head} resume"):
-        assert agent.run_command(form).text == block.text
+        assert agent.run_command(form).text == agent.show(block.run).text
     refused = agent.run_command(f"{head} 1 rest --record cause=c --record seen=s --outcome ok")
     assert refused.code == "skipped-step"
     assert refused.show == f"{head} current"
@@ -119,7 +120,7 @@ def test_a_report_that_is_no_json_is_kept_and_told(
     assert "line " in told.errors
     kept = project / ".lockstep" / "context" / block.run / "refused-1.json"
     assert kept.read_text() == f"{report}\n"
-    assert agent.run_command(f"{head.partition(' 1 ')[0]} current").text == block.text
+    assert agent.run_command(f"{head.partition(' 1 ')[0]} current").text == agent.show(block.run).text
     again = told.errors.partition("then run:\n")[2].strip().splitlines()[0].strip()
     kept.write_text('{"cause": "c", "seen": ["s"]}')
     assert agent.run_command(again).step == "mend"
@@ -278,3 +279,27 @@ def test_a_launcher_that_is_a_link_or_an_old_one_is_replaced(
     (state / "step").write_text("#!/bin/sh\n")
     agent.open("--new")
     assert (state / "step").read_text() == text
+
+
+@pytest.mark.req("E-08")
+def test_the_first_block_says_what_restores_the_launcher(opened: tuple[Agent, PrintedBlock], state: Path) -> None:
+    agent, block = opened
+    [notice] = block.notices
+    words, _, command = notice.partition(": ")
+    assert words == "If the shell does not find the program of NEXT, this prints the block again and restores it"
+    assert command.split()[-4:] == ["resume", block.run, "--project", str(agent.project)]
+    (state / "step").unlink()
+    assert Shell(agent.project)(command).next == block.next
+    assert (state / "step").is_file()
+    assert agent.follow(block, cause="c", seen=["s"], outcome="ok").notices == []
+
+
+def test_an_exported_skill_without_the_command_restores_it_by_its_script(
+    opened: tuple[Agent, PrintedBlock], state: Path
+) -> None:
+    agent, block = opened
+    command = CommandLine(sys.executable, agent.script, str(agent.project)).restoring(agent.state(block.run))
+    assert command.startswith(f"{sys.executable} {agent.script} --step current")
+    (state / "step").unlink()
+    assert agent.run_command(command).next == block.next
+    assert (state / "step").is_file()

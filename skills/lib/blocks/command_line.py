@@ -157,6 +157,13 @@ class CommandLine(Record):
         """True if a command calls the launcher."""
         return bool(self.launcher) and command.startswith(quote(self.launcher) + " ")
 
+    def restoring(self, run: Run) -> str:
+        """The command that prints the block of a run without the launcher, and writes that again."""
+        if self.lockstep != ("lockstep",):
+            return self.person("resume", run.id)
+        long = CommandLine(self.python, self.script, self.project, self.lockstep)  # an exported skill has no lockstep
+        return long.step("current", run, turn=False)
+
     def start(self, *words: str) -> str:
         """The command that opens a run; empty if there is no script that could."""
         return self.script and join([self.python, self.script, "--step", "1", "--project", self.project, *words])

@@ -24,12 +24,12 @@ _COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "bold red"}
     epilog=examples(
         "lockstep doctor  # Lockstep, this project, and every host",
         "lockstep doctor codex  # one host, which is then expected to be there",
-        "lockstep doctor --fix  # remove files of runs that have ended",
+        "lockstep doctor --fix  # remove files of runs that have ended, restore the launcher",
         "lockstep doctor --json  # for a program",
     )
 )
 @install_output.hosts_argument
-@click.option("--fix", is_flag=True, help="Remove files that outlived their run; nothing else is changed.")
+@click.option("--fix", is_flag=True, help="Remove files that outlived their run, and write a broken launcher again.")
 @json_option
 @project_option
 @click.pass_obj

@@ -78,7 +78,7 @@ def _list(screen: Screen, records: runs.Records, opened: list[Run], count: int, 
             run.step or "",
             runs.about(run),
             runs.ago(moved[run.id]),
-            runs.command(project, "resume", run.id),
+            runs.showing(run, project),
         ]
         for run in sorted(opened, key=lambda run: -moved[run.id])
     ]

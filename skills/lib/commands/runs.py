@@ -87,6 +87,7 @@ def runs(
         screen.json([queries.described(run, records) for _, run in shown])
     elif shown:
         _print_table(screen, records, shown)
+        _say_command(screen, [run for _, run in shown if not run.ended], project)
         _print_not_done(screen, [run for _, run in shown if run.parent is None and run.ended and run.not_done], project)
     else:
         state = " or ".join(statuses) or ("recorded" if everything else "open")
@@ -156,6 +157,14 @@ def _print_table(screen: Screen, records: queries.Records, shown: list[tuple[int
     room = max(LEAST, WIDTH - taken)
     cut = [[*row, cut_to(text, room)] for row, text in zip(rows, about, strict=True)]
     screen.table((*_HEADINGS, "ABOUT"), cut)
+
+
+def _say_command(screen: Screen, runs_shown: list[Run], project: str) -> None:
+    """Say which short command prints the present block of a run, if there is one."""
+    known = [command for run in runs_shown if (command := queries.short_command(run.id, project))]
+    if known:
+        shown = known[0] if len(known) == 1 else f"{known[0].rpartition(' ')[0]} RUN"
+        screen.say(f"The present block of a run, for its agent: {shown}")
 
 
 def _print_not_done(screen: Screen, ended: list[Run], project: str) -> None:

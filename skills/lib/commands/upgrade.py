@@ -9,7 +9,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.hosts import skills
-from skills.lib.hosts.install import installing, manifest, runtime
+from skills.lib.hosts.install import installing, launchers, manifest, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
@@ -100,6 +100,10 @@ def _prune(screen: Screen, project: str, dry_run: bool) -> int:
             runtime.remove(version)
     if not unneeded:
         screen.say("No runtime is removed: " + ("each is needed." if runtime.versions() else "there is none."))
+    if launched := launchers.unneeded(project):
+        screen.say(install_output.launcher_removed(launched, dry_run))
+        if not dry_run:
+            launchers.remove(launched)
     if not dry_run:
         runtime.tidy()
     return PRINTED

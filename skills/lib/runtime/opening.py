@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # How many other open runs a block names with their commands; one more line counts the rest.
 SHOWN = 3
+_NO_LAUNCHER = "If the shell does not find the program of NEXT, this prints the block again and restores it:"
 
 
 def start(
@@ -167,11 +168,16 @@ def _is_twin(project: Project, other: Run, opening: Move) -> bool:
 
 
 def _notices_of(project: Project, workflow: Workflow, run: Run) -> list[Element]:
-    """A notice for each other open run of the skill, with its command; beyond SHOWN they are only counted."""
+    """A notice for each other open run of the skill, with its command; beyond SHOWN they are only counted.
+
+    Before them, how to restore the launcher if commands are short: a shell says only that it does not find it.
+    """
     others, count = _others(project, workflow, run, SHOWN + 2)  # the run is among them, and more than are shown
     if any(map(project.is_elsewhere, others)):
         others, count = _others(project, workflow, run, None)
-    notices = [
+    is_short = project.command_line.is_short(project.command_line.step("current", run))
+    notices = [parts.notice(_NO_LAUNCHER, project.command_line.restoring(run))] if is_short else []
+    notices += [
         parts.notice(
             f"Another run of this skill is open: {other.id}{_where(workflow, other)}, turn {other.turn}. "
             "To go on with it:",

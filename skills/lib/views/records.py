@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from skills.lib import compact_json, paths
+from skills.lib import compact_json, launcher, paths
 from skills.lib.blocks.command_line import join
 from skills.lib.clean_text import one_line
 from skills.lib.errors import UsageError, did_you_mean, nearest
@@ -93,6 +93,18 @@ def command(project: str, *words: str) -> str:
     return join(["lockstep", *words, *([] if project == here else ["--project", project])])
 
 
+def showing(run: Run, project: str) -> str:
+    """The command that prints the present block of a run: the short one if the launcher knows the run."""
+    return short_command(run.id, project) or command(project, "resume", run.id)
+
+
+def short_command(run_id: str, project: str) -> str:
+    """The short command that prints the present block of a run, good in any folder; empty if no launcher knows it."""
+    path = launcher.path()
+    is_known = path and os.access(path, os.X_OK) and launcher.entry(os.path.dirname(path), run_id)[2:] == (project,)
+    return join([path, run_id]) if is_known else ""
+
+
 def script_by_name(run: Run, project: str) -> str:
     """Find the run's script in the project's skill of that name, else in the shipped one; else its recorded path."""
     name = skill_of(run)
@@ -163,6 +175,7 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "moved": iso(records.moved_at(run)),
         "params": run.params,
         "not_done": left_undone(run, records),
+        "command": showing(run, records.project),
     }
 
 

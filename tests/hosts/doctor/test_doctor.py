@@ -201,6 +201,50 @@ def test_a_state_folder_that_cannot_be_written(doctor: Any, tmp_path: Path, monk
     assert "cannot be written" in only(doctor(), "lockstep", "state").what
 
 
+@pytest.fixture
+def state(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder for short commands."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("LOCKSTEP_STATE", str(folder))
+    monkeypatch.delenv("LOCKSTEP_LAUNCHER", raising=False)
+    return folder
+
+
+@pytest.mark.req("E-08")
+@pytest.mark.parametrize(
+    "how, says", [("missing", "is missing"), ("cut off", "is damaged"), ("version 0", "is outdated")]
+)
+def test_a_launcher_that_is_not_as_it_was_written_is_restored(
+    cli: Command, state: Path, project: Path, how: str, says: str
+) -> None:
+    launching.enter(str(state / "step"), "abcd2345", (sys.executable, "/skill/x.py", str(project)))
+    text = (state / "step").read_text()
+    (state / "step").unlink()
+    if how == "cut off":
+        (state / "step").write_text(text[:500])
+    elif how == "version 0":
+        (state / "step").write_text(text.replace("Lockstep launcher 1", "Lockstep launcher 0"))
+    result = next(
+        one for one in json.loads(cli("doctor", "agents", "--json").out)["results"] if one["check"] == "launcher"
+    )
+    assert (result["status"], result["fixable"], result["where"]) == ("problem", True, str(state / "step"))
+    assert f"the launcher of short commands {says}" in result["what"]
+    assert result["remedy"] == "lockstep doctor --fix"
+    assert f"written again: the launcher of short commands {says}" in cli("doctor", "agents", "--fix").out
+    assert (state / "step").read_text() == text
+    assert os.access(state / "step", os.X_OK)
+
+
+def test_a_launcher_that_cannot_be_written_is_told(cli: Command, state: Path, project: Path) -> None:
+    launching.enter(str(state / "step"), "abcd2345", (sys.executable, "/skill/x.py", str(project)))
+    (state / "step").unlink()
+    (state / "step").mkdir()
+    shown = cli("doctor", "agents", "--fix")
+    assert shown.code == 1
+    assert "the launcher of short commands is no regular file" in shown.out
+    assert "it cannot be written" in shown.out
+
+
 def test_a_launcher_that_is_missing_though_blocks_name_it(
     doctor: Any, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,7 +257,7 @@ def test_a_launcher_that_is_missing_though_blocks_name_it(
     (state / "step").unlink()
     result = only(doctor(), "lockstep", "launcher")
     assert (result.status, result.where) == ("problem", str(state / "step"))
-    assert result.remedy == f"lockstep resume abcd2345 --project {project}"
+    assert result.remedy == "lockstep doctor --fix"
 
 
 # The project.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,6 +123,38 @@ def test_the_entry_of_another_skill_admits_nothing(host: Host, held: PrintedBloc
 
 def test_a_denial_names_the_short_command(host: Host, held: PrintedBlock) -> None:
     assert f"{host.state}/step {held.run} 2 - <<'{held.run}'\n" in host.run("ls").reason
+
+
+@pytest.mark.req("E-08")
+def test_a_missing_launcher_is_told_in_one_line_and_restored_by_its_command(host: Host, held: PrintedBlock) -> None:
+    own, short = host.state / "step", f"{host.state}/step {held.run} 2 --record seen=x"
+    text = own.read_text()
+    own.unlink()
+    told = host.run(short)
+    assert told.code == 2
+    assert told.reason.count("\n") == 1
+    line, _, again = told.reason.strip().partition(": ")
+    assert line == f"{own}, the launcher of short commands, is missing. This writes it again"
+    assert again.split()[-4:] == ["resume", held.run, "--project", str(host.project)]
+    assert host.run(again) == FREE
+    assert subprocess.run(shlex.split(again), capture_output=True, timeout=60, check=True).stdout.decode() == held.text
+    assert own.read_text() == text
+    assert host.run(short) == FREE
+
+
+def test_a_denial_names_no_command_of_a_missing_launcher(host: Host, held: PrintedBlock) -> None:
+    (host.state / "step").unlink()
+    denied = host.run("ls").reason
+    assert f"lockstep resume {held.run} --project {host.project}\n" in denied
+    assert f"{host.state}/step" not in denied
+
+
+def test_a_line_that_only_mentions_a_missing_launcher_calls_none(host: Host) -> None:
+    block = host.at("begin")
+    (host.state / "step").unlink()
+    for line in (f"ls -l {host.state}/step", f"echo {host.state}/step {block.run}", f"{host.state}/step --help"):
+        assert host.run(line) == FREE
+    assert host.run(f"cd / && {host.state}/step {block.run} current").code == 2
 
 
 def test_an_escaped_path_is_seen_as_well(host: Host) -> None:

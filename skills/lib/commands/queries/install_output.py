@@ -16,6 +16,7 @@ from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, neare
 from skills.lib.hosts.install import allowing, locations, manifest
 from skills.lib.hosts.install.changes import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
 from skills.lib.hosts.install.installing import Choose
+from skills.lib.hosts.install.launchers import Leftover
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 from skills.lib.model.texts import counted
@@ -153,6 +154,12 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool,
         for change in plan.stuck():
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
     return code
+
+
+def launcher_removed(launched: Leftover, dry_run: bool) -> str:
+    """What is said of a launcher that goes."""
+    verb = "would be" if dry_run else "is" if not launched.entries else "are"
+    return f"{launched} {verb} removed: nothing is installed any more, and no run is open."
 
 
 def as_data(plan: Plan, dry_run: bool) -> dict[str, Any]:

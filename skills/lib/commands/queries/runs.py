@@ -30,6 +30,8 @@ from skills.lib.views.records import number_of as number_of
 from skills.lib.views.records import outcome_of as outcome_of
 from skills.lib.views.records import script_by_name as script_by_name
 from skills.lib.views.records import short as short
+from skills.lib.views.records import short_command as short_command
+from skills.lib.views.records import showing as showing
 from skills.lib.views.records import skill_of as skill_of
 from skills.lib.views.records import status_line as status_line
 from skills.lib.views.records import undone as undone

@@ -24,6 +24,8 @@ from skills.lib.model.texts import counted as counted
 # How long a program may take to say its version, or what it sees (seconds).
 SOON, LATER = 15.0, 40.0
 OK, WARNING, PROBLEM = "ok", "warning", "problem"
+# The remedy of what the doctor fixes itself.
+FIX = "lockstep doctor --fix"
 # What keeps clients from looking for news while they are asked: their own switches, and proxies that lead nowhere.
 _NOWHERE, _OPENCODE = "http://127.0.0.1:9", ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
 _QUIET = {
@@ -69,13 +71,17 @@ class DoctorContext:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result. ``stale`` is a file that may be removed without loss, which --fix does."""
+    """One result.
+
+    --fix removes ``stale``, a file that may go without loss, and writes ``launcher``, that of short commands, again.
+    """
 
     status: str
     what: str
     where: str = ""
     remedy: str = ""
     stale: str = ""
+    launcher: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +95,8 @@ class CheckedResult:
     def to_data(self) -> dict[str, Any]:
         """The result as plain data, for a program."""
         data = asdict(self.result)
-        del data["stale"]
-        return {"subject": self.subject, "check": self.check, **data, "fixable": bool(self.result.stale)}
+        is_fixable = bool(data.pop("stale") or data.pop("launcher"))
+        return {"subject": self.subject, "check": self.check, **data, "fixable": is_fixable}
 
 
 # A result that asks for nothing; one that costs something, or soon will; one that keeps something from working.

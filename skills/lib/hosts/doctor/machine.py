@@ -10,9 +10,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from skills.lib import launcher
+from skills.lib import launcher, launching
 from skills.lib.errors import EnvironmentProblem, LockstepError
-from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ask, ok, problem, warning
+from skills.lib.hosts.doctor.examination import FIX, SOON, DoctorContext, Result, ask, ok, problem, warning
 from skills.lib.ledger import is_shared
 from skills.lib.status_files import is_id
 
@@ -126,20 +126,18 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
 
 
 def short_commands(context: DoctorContext) -> Iterator[Result]:
-    """Whether the launcher is there, if blocks printed commands that call it."""
+    """Whether the launcher is as it was written, if blocks printed commands that call it."""
     place = launcher.path()
     folder = os.path.join(os.path.dirname(place), launcher.ENTRIES)
     known = sorted(os.listdir(folder)) if place and os.path.isdir(folder) else []
     runs = [name for name in known if is_id(name) and launcher.read(os.path.dirname(place), name)]
     if not runs:
         yield ok("no run has short commands")
-    elif os.path.isfile(place) and os.access(place, os.X_OK) and not os.path.islink(place):
-        yield ok("the launcher of short commands is there", place)
+    elif fault := launching.fault(place):
+        what = f"the launcher of short commands {fault}, and the commands that blocks printed call it"
+        yield problem(what, place, FIX, launcher=place)
     else:
-        here = [name for name in runs if launcher.read(os.path.dirname(place), name)[2] == context.project] or runs
-        project = launcher.read(os.path.dirname(place), here[0])[2]
-        what = "the launcher of short commands is missing, or no program: the commands that blocks printed fail"
-        yield problem(what, place, f"lockstep resume {here[0]} --project {quote(project)}")
+        yield ok("the launcher of short commands is there", place)
 
 
 def hook(context: DoctorContext) -> Iterator[Result]:

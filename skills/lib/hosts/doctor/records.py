@@ -18,12 +18,11 @@ from shlex import quote
 from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem, LedgerError
 from skills.lib.files import PART
-from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
+from skills.lib.hosts.doctor.examination import FIX, DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
 from skills.lib.ledger import Ledger, is_shared, listing, removal, verification
 from skills.lib.ledger.database import FILE, exists
 
-FIX = "lockstep doctor --fix"
 # A file that was being written that long ago (seconds) is not being written any more.
 _ABANDONED = 600.0
 # The name of a session's file: a host, then an id or a digest of one, then those of a sub-agent.

@@ -71,17 +71,23 @@ def _results(context: DoctorContext, subject: str, module: str, function: str) -
 
 
 def fixed(results: Sequence[CheckedResult]) -> list[CheckedResult]:
-    """The same results after the files that may go are removed."""
-    from skills.lib.hosts.doctor import records  # a part of Lockstep that it imports may be missing
+    """The same results after the files that may go are removed, and the launcher is written again."""
+    return [replace(one, result=_fixed(one.result)) for one in results]
 
-    done = []
-    for one in results:
-        path, result = one.result.stale, one.result
-        if path:
-            try:
-                records.remove(path)
-                result = Result(OK, f"removed: {result.what}", result.where)
-            except OSError as error:
-                result = replace(result, what=f"{result.what}; it cannot be removed: {error.strerror}", stale="")
-        done.append(replace(one, result=result))
-    return done
+
+def _fixed(result: Result) -> Result:
+    if result.launcher:
+        from skills.lib import launching
+
+        if launching.write(result.launcher):
+            return Result(OK, f"written again: {result.what}", result.where)
+        return replace(result, what=f"{result.what}; it cannot be written", launcher="")
+    if result.stale:
+        from skills.lib.hosts.doctor import records  # a part of Lockstep that it imports may be missing
+
+        try:
+            records.remove(result.stale)
+        except OSError as error:
+            return replace(result, what=f"{result.what}; it cannot be removed: {error.strerror}", stale="")
+        return Result(OK, f"removed: {result.what}", result.where)
+    return result

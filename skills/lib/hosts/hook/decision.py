@@ -26,6 +26,7 @@ from skills.lib.hosts.hook.shell_commands import (
     scripts_of,
     sets_variables,
     value_of,
+    without_launcher,
 )
 
 TYPE_CHECKING = False
@@ -105,6 +106,7 @@ def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) ->
     """
     if sets_variables(event.line, event.folder):
         raise Denied(_denials().VARIABLES)
+    _require_launcher(event)
     own, damage = None, None
     try:
         own = sessions.read(event.own) if event.own in known else None
@@ -123,6 +125,14 @@ def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) ->
         _openings().mark(event)
     if named is not None:
         _followed_first(event.own, own, named)
+
+
+def _require_launcher(event: Event) -> None:
+    """Raise Denied for a call of the launcher if it is missing: a shell would say only that there is no such file."""
+    run = without_launcher(event.command)
+    denied = _denials().no_launcher(run) if run else ""
+    if denied:
+        raise Denied(denied)
 
 
 def _with_opened(event: Event, known: Sequence[str]) -> Sequence[str]:

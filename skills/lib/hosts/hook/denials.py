@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+from skills.lib import launcher
 from skills.lib.blocks.command_line import here, join, lockstep_command
 from skills.lib.hosts.hook import sessions, tools
 from skills.lib.hosts.hook.event import LONGEST, printable
 from skills.lib.hosts.hook.shell_calls import LIFELINES
+from skills.lib.hosts.hook.shell_commands import without_launcher
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +68,18 @@ def forging(held: Status) -> str:
     )
 
 
+def no_launcher(run: str) -> str:
+    """Why a short command is not run: its program is missing, and what restores it; empty for an unknown run.
+
+    The run's entry says that this user ran its script.
+    """
+    place = launcher.entry(os.path.dirname(launcher.place()), run)
+    if not place:
+        return ""
+    again = join([*lockstep_command(), "resume", run, "--project", place[2]])
+    return f"{launcher.place()}, the launcher of short commands, is missing. This writes it again: {again}"
+
+
 def lost(runs: Sequence[Followed]) -> str:
     """That the ledger of these runs was removed, and what to do."""
     names = ", ".join(one["run"] for one in runs)
@@ -108,8 +124,10 @@ def _onward(held: Status) -> str:
 
 
 def _command(held: Status) -> str:
-    """The command that goes on; if it is very long or not known, the one that prints the block with it."""
-    return str(held["next"]).rstrip("\n") if 0 < len(held["next"]) <= LONGEST // 2 else lockstep("resume", held)
+    """The command that goes on; if it is very long, not known or cannot be run, the one that prints the block."""
+    onward = str(held["next"]).rstrip("\n")
+    is_usable = 0 < len(onward) <= LONGEST // 2 and not without_launcher(onward)
+    return onward if is_usable else lockstep("resume", held)
 
 
 def _way_out(held: Status) -> str:
@@ -151,7 +169,7 @@ def _named(status: Status, head: str) -> str:
     if not status["is_trusted"]:
         return printable(f"{head} {_onward(status)}{_way_out(status)}\n")
     printed = f"printed by:\n  {lockstep('resume', status)}\n"
-    if not status["next"]:
+    if not status["next"] or without_launcher(status["next"]):
         return printable(f"{head} Its present step is {printed}")
     at = f"{head} This is its present step: '{status['title']}', turn {status['turn']}. Its block is {printed}"
     return printable(f"{at}The command that goes on:\n  {status['next']}\n")

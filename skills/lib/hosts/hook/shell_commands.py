@@ -124,6 +124,15 @@ def launched(command: str) -> list[str]:
     return next((found for found in map(long_words, calls) if found), [])
 
 
+def without_launcher(command: str) -> str:
+    """The run that a command line calls the launcher for, if the launcher is missing; else empty."""
+    if "/step" not in command:
+        return ""
+    from skills.lib.short_commands import missing_for
+
+    return next(filter(None, map(missing_for, _commands(command))), "")
+
+
 def script_named(command: str, script: str, folder: str) -> str:
     """The script that a command line starts of the skill that ``script`` is of, or of a copy; "" if there is none.
 

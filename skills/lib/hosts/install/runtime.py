@@ -148,12 +148,17 @@ def unneeded(project: str) -> list[str]:
     The one that runs now is needed. Raises LockstepError if a manifest or a ledger cannot be read: it may name any.
     """
     needed = {one for one in versions() if _is_this(one)}
+    needed |= {found.version for place in places(project) if (found := manifest.read(place, foreign=True))}
     for one in {project, *_known_projects()}:
-        needed |= {found.version for place in _places(one) if (found := manifest.read(place, foreign=True))}
         needed |= _of_open_runs(one)
     if needed:  # a project that was moved may name it
         needed.add(version())
     return [one for one in versions() if one not in needed]
+
+
+def places(project: str) -> list[Locations]:
+    """Where something may be installed: for the user, in this project, and in those in which something was."""
+    return [place for one in dict.fromkeys((project, *_known_projects())) for place in _places(one)]
 
 
 def _places(project: str, scopes: Sequence[str] = SCOPES) -> list[Locations]:
