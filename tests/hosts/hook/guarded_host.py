@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hosts.hook.hooked import GUARDED, Answer, Host
+from tests.hosts.hook.quick_differences import settle
 
 SILENT = Answer(0, "", "")
 CODING = """
@@ -39,6 +40,7 @@ class Guarded(Host):
         (self.project / "a.py").write_text("one\n")
         for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "x"]):
             subprocess.run([*git, *words], check=True, capture_output=True)
+        settle()
 
     def ask(self, tool: str, **given: Any) -> Answer:
         """What the hook says to a call with an id of its own."""

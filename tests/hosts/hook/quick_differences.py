@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,9 @@ class Pair:
             patch.setattr(module, "write", lambda _, text: self._written.append(text))
 
     def change(self, policy: str) -> None:
-        """Write the policy."""
+        """Write the policy, and wait until an index of it is kept."""
         (self.project / policy_name()).write_text(policy)
+        settle()
 
     def facts(self, session: str) -> list[bytes]:
         """The lines of the facts of a session, and whether some were put aside."""
@@ -91,6 +93,11 @@ class Pair:
     def _answer(self, serve: Any) -> Said:
         self._written.clear()
         return serve(), "".join(self._written)
+
+
+def settle() -> None:
+    """Wait until a file that was just written could not change without its times showing it."""
+    time.sleep(quick.SETTLED * 1.2 / 1e9)
 
 
 def policy_name() -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -74,6 +76,36 @@ def test_what_another_user_put_there_is_not_believed(pair: Pair, monkeypatch: py
     else:
         os.chown(file, 12345, -1)
     assert pair.tell(command("rm x", "c2"))[0][0] == 2
+
+
+def test_a_policy_that_changes_twice_in_a_tick_of_the_clock_holds_as_it_is_now(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, stat, now = pair.project / policy_name(), os.stat, time.time_ns()
+
+    def stopped(path: Any, **more: Any) -> Any:
+        found = stat(path, **more)
+        times = {"st_mtime_ns": now, "st_ctime_ns": now} if path == str(policy) else {}
+        fields = {name: getattr(found, name) for name in dir(found) if name.startswith("st_")}
+        return SimpleNamespace(**{**fields, **times}) if times else found
+
+    policy.write_text(POLICY)
+    monkeypatch.setattr(time, "time_ns", lambda: now)
+    monkeypatch.setattr(os, "stat", stopped)
+    assert pair.tell(command("rm a.py"))[0] == (0, "")
+    policy.write_text(POLICY.replace("a.py", "b.py"))
+    quickly, slowly = pair.tell(command("rm a.py", "c2"))
+    assert quickly == slowly
+    assert quickly[0] == 2
+    assert pair.quick == 0
+
+
+def test_an_index_is_kept_of_a_policy_that_has_not_changed_for_two_ticks(pair: Pair) -> None:
+    for at, policy in enumerate((POLICY, POLICY.replace("'a.py'", "'-f'"))):
+        pair.change(policy)
+        for call in ("x", "y"):
+            assert pair.tell(command("rm -f a.py" if at else "rm a.py", f"{call}{at}"))[0] == (0, "")
+    assert pair.quick == 2  # the first call after a change reads the policy
 
 
 def test_a_cloned_project_brings_no_index(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

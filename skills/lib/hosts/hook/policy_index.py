@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def keep(path: str, own: str, policy: Policy, about: str) -> None:
     """Keep the rules on commands of a policy, and its index; ``own`` and ``about`` as in ``quick.keep``."""
+    if not about:
+        return
     rules = marshal.dumps([policy.params, list(_rules(policy))])
     checksum = compact_json.checksum(rules)
     try:

@@ -29,7 +29,7 @@ _PATIENCE = 4.0
 def load(source: Source) -> Policy:
     """The policy of a source. Raises EnvironmentProblem or UsageError if it cannot be read or compiled."""
     try:
-        about = quick.about_file(source.path)
+        about = quick.about_settled(source.path)
         text = files.read(source.path, LONGEST)
     except (FileNotFoundError, NotADirectoryError):
         if not source.digest:

@@ -28,6 +28,9 @@ EDITING = "~ "
 RULES = "! "
 # What a project has at its root: its policy, and the commands that it adds to the gateway.
 POLICIES = ("lockstep.policy.yaml", "lockstep.gateway.yaml")
+# How long ago a file must have changed for an index of it to be kept (nanoseconds): two ticks and more of the clocks of
+# file systems, and of those that count seconds.
+SETTLED, COARSE = 50_000_000, 4_000_000_000
 _NOTHING: "Index" = ("", "", frozenset())
 
 
@@ -106,7 +109,7 @@ def index(path: str) -> "Index":
 
 
 def keep(path: str, own: str, digest: str, names: "Iterable[str]", about: str) -> None:
-    """Keep the index of a policy; ``about`` is what ``about_file`` said before the policy was read."""
+    """Keep the index of a policy; ``about`` is what ``about_settled`` said before the policy was read."""
     if not about:
         return
     from skills.lib import files  # an index is written once for each state of a policy
@@ -123,6 +126,18 @@ def about_file(path: str) -> str:
     if found.st_mode & 0o170000 == 0o120000:
         return ""
     return f"{FORM} {found.st_mode} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
+
+
+def about_settled(path: str) -> str:
+    """What ``about_file`` says; "" also for a file that may change once more without its times showing it.
+
+    A clock of a file system stands still between its ticks, some for two seconds. Raises OSError.
+    """
+    import time
+
+    now, about = time.time_ns(), about_file(path)
+    changed = int(about.split(" ")[3]) if about else now
+    return about if now - changed > (COARSE if changed % 1_000_000_000 == 0 else SETTLED) else ""
 
 
 def place_of(path: str) -> str:
