@@ -16,6 +16,8 @@ _EXPANDED = frozenset("$`\\")
 # These redirections name no file.
 _REDIRECTIONS = ("2>&1", "2>/dev/null", ">/dev/null", "> /dev/null")
 _AFTER = frozenset(" ;|")
+# For a word with these a shell puts the files whose names fit.
+_PATTERN = frozenset("*?")
 _LONGEST, _MOST = 5_000, 50
 # Programs that start others, read commands, or calculate; and the words of a shell's own language.
 SPECIAL = frozenset(
@@ -72,9 +74,9 @@ _ALONE = frozenset("tee cp mv ln install curl dd make gmake set".split())
 
 
 def command(line: str) -> list[Word]:
-    """The words of a line that is one plain command; none if it is not certainly one."""
+    """The words of a line that is one plain command; none if it is not certainly one, or has a pattern of files."""
     found = commands(line)
-    return found[0] if len(found) == 1 else []
+    return found[0] if len(found) == 1 and not any(word.glob for word in found[0]) else []
 
 
 def simple_command(line: str, folder: str) -> SimpleCommand | None:
@@ -89,7 +91,8 @@ def simple_command(line: str, folder: str) -> SimpleCommand | None:
 def commands(line: str) -> list[list[Word]]:
     """The words of each command of a line of plain commands; none if it is not certainly one.
 
-    Behind a command of Python are the words of the script or module that it runs.
+    Behind a command of Python are the words of the script or module that it runs. For a word that is a pattern
+    (``glob``) there may be others, but none by which the program runs another one.
     """
     lists = _split(line) if len(line) <= _LONGEST else []
     found: list[list[Word]] = []
@@ -106,7 +109,8 @@ def _started(words: list[Word]) -> list[list[Word]]:
     if words and words[0].text in _PYTHONS and not words[0].quoted and len(words) > 1:
         first = words[1].text
         rest = words[2:] if first == "-m" else words[1:]
-        is_script = not words[1].quoted and first.endswith(".py") and "/" not in first and first[0] not in "-."
+        is_literal = not (words[1].quoted or words[1].glob)
+        is_script = is_literal and first.endswith(".py") and "/" not in first and first[0] not in "-."
         is_known = is_script if first != "-m" else _is_plain(rest)
         return [words, rest] if is_known else []
     return [words] if _is_plain(words) else []
@@ -119,9 +123,10 @@ def _split(line: str) -> list[list[Word]]:
     at = 0
     while at < len(line):
         char = line[at]
-        if char in _PLAIN:
+        if char in _PLAIN or char in _PATTERN:
             word = word or Word()
             word.text += char
+            word.glob = word.glob or char in _PATTERN
             if word.text == "2" and line.startswith(_REDIRECTIONS[:2], at):
                 at, word = _redirected(line, at), None
                 if not at:
@@ -178,6 +183,8 @@ def _is_plain(words: list[Word]) -> bool:
     if name in ("make", "gmake") and any(word.text[:1] == "-" and "E" in word.text for word in words):
         return False
     handing = HANDING.get(name, ())
+    if (handing or name == "git") and any(word.glob for word in words):
+        return False
     if name == "git":
         given = words[1].text if len(words) > 1 else ""
         if given not in OF_GIT:

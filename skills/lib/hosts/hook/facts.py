@@ -184,20 +184,21 @@ class Facts:
         if not stat.S_ISREG(about.st_mode) or about.st_size > LONGEST:
             return None
         data, self._size = os.pread(self._file, about.st_size, 0), about.st_size
-        records, last = [], ""
+        checksum = compact_json.checksum
+        texts, last = [], b""
         for line in data.splitlines(keepends=True):
             text = line[33:-1]
-            if line[-1:] != b"\n" or _sum(last, text) != line[:32] or line[32:33] != b" ":
+            if line[-1:] != b"\n" or checksum(last + text).encode() != line[:32] or line[32:33] != b" ":
                 return None
-            last = line[:32].decode()
-            try:
-                record = compact_json.loads(text.decode())
-            except ValueError:
-                return None
-            if not isinstance(record, dict):
-                return None
-            records.append(record)
-        self._last = last
+            last = line[:32]
+            texts.append(text)
+        try:
+            records: list[dict[str, Any]] = compact_json.loads(f"[{b','.join(texts).decode()}]")
+        except ValueError:
+            return None
+        if len(records) != len(texts) or not all(type(record) is dict for record in records):
+            return None
+        self._last = last.decode()
         return records
 
     def _put_aside(self) -> None:

@@ -145,8 +145,8 @@ def _decided(
         for source, policy, meant in sorted(concerned, key=lambda one: one[0].facts):
             opened.append(facts.Facts(source.facts))
             evidence = Evidence(source, policy, opened[-1].__enter__(), event.trees)
-            if evidence.reads_of(meant, "answer"):
-                from skills.lib.hosts.hook import answers  # few rules ask what a person said
+            if statuses and evidence.reads_of(meant, "answer"):  # people answer in runs
+                from skills.lib.hosts.hook import answers
 
                 answers.learn(evidence, statuses)
             decided.append((evidence, evidence.decide(meant, key)))

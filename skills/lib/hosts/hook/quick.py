@@ -86,6 +86,8 @@ def _is_ruled(program: str, following: "Sequence[Word]", names: "frozenset[str]"
         return True
     given = [word.text for word in (following[:1] if program == "git" else following) if word.text]
     commands = [name.rpartition(" ")[2] for name in names if name.startswith(f"{RULED}{program} ")]
+    if commands and any(word.glob for word in following):
+        return True
     return any(
         command == word or (program != "git" and command.startswith(word)) for command in commands for word in given
     )
