@@ -76,6 +76,7 @@ PUBLIC = {
     "skills.lib.ledger",
     "skills.lib.paths",
     "skills.lib.prompts",
+    "skills.lib.rows",
     "skills.lib.runtime",
     "skills.lib.schema",
     "skills.lib.workflow.choice",

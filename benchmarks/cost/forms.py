@@ -46,18 +46,25 @@ def lines_under(*heads: str) -> Callable[[str], list[str]]:
     return lines
 
 
+def in_same_file(rows: list[str]) -> list[str]:
+    """Rows that begin with path:line; those about the file of the row before begin with ":line"."""
+    paths = ["", *[row.partition(":")[0] for row in rows]]
+    return [row.removeprefix(before) if before else row for before, row in zip(paths, rows, strict=False)]
+
+
 def explored(text: str) -> list[str]:
     """The findings of an explorer's report, with what is at the border of its area as findings of that kind."""
     borders = [" | ".join([*row.split(" | ")[:2], "border"]) for row in lines_under("BORDERS")(text)]
-    return lines_under("FINDINGS")(text) + borders
+    found = [row.removesuffix(" | structure") for row in lines_under("FINDINGS")(text)]
+    return in_same_file(found + borders)
 
 
-def section_as_row(kind: str, heading: str) -> Callable[[dict[str, str]], list[str]]:
-    """Makes one row of that kind of a section of the file that was written."""
+def section_as_row(kind: str, heading: str, cited: str) -> Callable[[dict[str, str]], list[str]]:
+    """Makes one row of that kind of a section of the file that was written; its last sentence is a finding's id."""
 
     def row(writes: dict[str, str]) -> list[str]:
         text = next(iter(writes.values())).partition(f"## {heading}\n")[2].partition("\n## ")[0]
-        return [f"{kind} | {' '.join(text.split())}"]
+        return [f"{kind} | {' '.join(re.split(r'(?<=[.!?]) ', ' '.join(text.split()))[:-1])} {cited}"]
 
     return row
 
@@ -171,6 +178,11 @@ def rows_of(*ids: str, how: str = "") -> Callable[[list[str]], list[str]]:
     return taken
 
 
+def all_but_last_sentence(text: str) -> str:
+    """A text without its last sentence, which says what a script adds."""
+    return text.strip()[: -len(sentence(-1)(text))].rstrip()
+
+
 def sentence(at: int) -> Callable[[str], str]:
     """Takes one sentence of a text."""
     return lambda text: re.split(r"(?<=[.!?]) ", text.strip())[at]
@@ -265,6 +277,7 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
         "unsure": ("result", lines_under("UNSURE")),
         "unread": ("result", lines_under("UNREAD")),
     },
+    "codebase-analysis.deepen": {"findings": ("findings", in_same_file)},
     "doc-sync.migrate": {"undone": ("settled", rows_of(how="left")), "homes": ("settled", rows_of("D6"))},
     "doc-sync.report": {"note": ("report", paragraph(2))},
     "refactor-explore.search": {
@@ -284,7 +297,8 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
         "unheard": ("writes", last_sentence("Perspectives")),
     },
     "codebase-analysis.synthesize": {
-        "across": ("writes", section_as_row("context", "Context")),
+        "answer": ("answer", all_but_last_sentence),
+        "across": ("writes", section_as_row("context", "Context", "F6")),
     },
 }
 

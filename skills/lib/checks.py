@@ -200,6 +200,35 @@ def run(script: str, checks: Mapping[str, tuple[Check, str]], arguments: list[st
     return report(found)
 
 
+def write(script: str, arguments: list[str], count: int, written: Callable[[list[str]], list[str] | str]) -> int:
+    """Have a file made of so many values; print its path as JSON, or the faults, and return 1 if there are any.
+
+    ``written`` gets the values, of which one that was never recorded is empty, and returns the faults or the path.
+    """
+    if len(arguments) != count:
+        _tell(f"usage: {script} VALUE…")
+        return 2
+    try:
+        made = written(["" if _NEVER_RECORDED.fullmatch(value) else value for value in arguments])
+    except (OSError, ValueError) as error:
+        made = [f"the file cannot be written: {error}"]
+    if isinstance(made, str):
+        _tell(json.dumps(made))
+        return 0
+    return report(made)
+
+
+def rows_of(text: str) -> list[str]:
+    """The texts of a JSON array; none if the text is empty."""
+    found: list[str] = json.loads(text) if text else []
+    return found
+
+
+def flat(text: str) -> str:
+    """The text in one line."""
+    return " ".join(text.split())
+
+
 def report(found: list[str], most: int = SHOWN) -> int:
     """Print so many faults at most, and how many more there are; 1 if there is one, else 0."""
     more = [f"and {len(found) - most} more"] if len(found) > most else []

@@ -454,11 +454,38 @@ def test_a_lone_area_has_no_explorer_and_is_read_in_the_rounds(agent: Follower, 
     assert f"- area (read in the rounds): {QUEUE}" in text
 
 
+def test_a_finding_in_the_file_of_the_one_before_needs_its_line_alone(
+    agent: Follower, surveying: Block, project: Path
+) -> None:
+    short: Values = {"findings": ["src/queue.py:3 | acknowledged | decision", ":4-4 | then run"], "unsure": []}
+    deepen = explored(agent, surveying, short, ORDER_REPORT)
+    assert deepen.context["survey.found"].splitlines()[1] == "- F2 | src/queue.py:4-4 | then run"
+    again = agent.follow(deepen, {**DOUBT, "findings": ["src/orders.py:2 | x | y", ":1 | `def submit(order)` | z"]})
+    assert again.context["deepen.log"].splitlines()[2] == "- src/orders.py:1 | `def submit(order)` | z"
+    wrong = agent.follow(again, {**SURE, "findings": ["src/orders.py:2 | x | y", ":1 | `queue.put` | z"]})
+    assert "`queue.put` is not in that line" in wrong.words("WHY")
+    done = agent.follow(agent.follow(again, SURE), {"answer": DONE["answer"]})
+    assert "- `src/queue.py:4-4` then run" in (project / done.result["report"]).read_text(encoding="utf-8")
+
+
+def test_a_finding_that_is_named_by_its_id_has_its_place_in_the_report(
+    agent: Follower, deepening: Block, project: Path
+) -> None:
+    synthesize = agent.follow(deepening, SURE)
+    done = agent.follow(
+        synthesize, {**DONE, "across": ["flows | the job is lost early (F2), F9 is none"], "strike": []}
+    )
+    text = (project / done.result["report"]).read_text(encoding="utf-8")
+    assert "- the job is lost early (`src/queue.py:3`), F9 is none\n" in text
+
+
 @pytest.mark.parametrize(
     "report, why",
     [
         ({"findings": ["src/queue.py:9 | x | flow"], "unsure": []}, "the file has 4 lines"),
-        ({"findings": ["src/queue.py:1 | x"], "unsure": []}, "write path:line | what is so | one of structure"),
+        ({"findings": ["src/queue.py:1 |"], "unsure": []}, "write path:line | what is so"),
+        ({"findings": [":1 | x"], "unsure": []}, "it does not begin with path:line"),
+        ({"findings": ["src/queue.py:1 | x", ":9 | y"], "unsure": []}, "the file has 4 lines"),
         ({"findings": ["src/queue.py:1 | x | taste"], "unsure": []}, "its last part is one of structure"),
         ({"findings": [], "unsure": []}, "unsure says what could not be settled"),
     ],

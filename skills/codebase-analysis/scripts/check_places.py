@@ -18,6 +18,7 @@ if root not in sys.path:
     sys.path.insert(0, root)
 
 import skills.lib.checks as checks
+from skills.lib.rows import with_paths
 
 KINDS = ("structure", "pattern", "flow", "decision", "context", "border")
 SURE = ("high", "certain")
@@ -30,11 +31,16 @@ def explored_faults(findings: list[str], unsure: list[str]) -> list[str]:
     """The faults of what an explorer found; one that found nothing says what it could not settle."""
     if not findings and not unsure:
         return ["findings is empty, so that unsure says what could not be settled, and why"]
-    faults = finding_faults(findings, os.curdir, "path:line | what is so | one of " + ", ".join(KINDS))
+    faults = finding_faults(findings, os.curdir, "path:line | what is so")
     if faults:
         return faults
-    without = [row for row in findings if not kind_of(checks.cells(row)[2])]
+    without = [row for row in findings if not kind_of(kind_part(row))]
     return [f"{row[:60]!r}: its last part is one of {', '.join(KINDS)}" for row in without]
+
+
+def kind_part(row: str) -> str:
+    """What a finding of an explorer says of its kind; a finding that says nothing is one of structure."""
+    return [*checks.cells(row), ""][2] or KINDS[0]
 
 
 def kind_of(text: str) -> str:
@@ -45,7 +51,7 @@ def kind_of(text: str) -> str:
 
 def round_faults(findings: list[str], alone: list[str], lost: list[str], log: list[str], confidence: str) -> list[str]:
     """The faults of the findings, and the areas that nobody has read and this round leaves so."""
-    return finding_faults(findings, os.curdir) or area_faults(findings, [*alone, *lost], log, confidence)
+    return finding_faults(findings, os.curdir) or area_faults(with_paths(findings), [*alone, *lost], log, confidence)
 
 
 def finding_faults(
@@ -53,11 +59,12 @@ def finding_faults(
 ) -> list[str]:
     """Every finding without a place that can be opened, or without its parts, as one sentence."""
     found = []
-    for number, finding in enumerate(findings, 1):
+    count = len(checks.cells(form))
+    for number, finding in enumerate(with_paths(findings), 1):
         where = f"finding {number}, {finding[:60]!r}"
         match = BEGINNING.match(finding)
         why = fault_of(match, root) if match else "it does not begin with path:line"
-        if not why and not all([*checks.cells(finding), "", ""][:3]):
+        if not why and not all([*checks.cells(finding), "", ""][:count]):
             why = f"write {form}"
         found += [f"{where}: {fault}" for fault in ([why] if why else checks.quotation_faults(finding, root))]
     return found

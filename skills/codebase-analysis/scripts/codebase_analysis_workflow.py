@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.prompts import read_prompts
+from skills.lib.rows import with_paths
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import AgentRole, Confidence, Dispatch, Outcome
@@ -20,17 +21,22 @@ SHORT = 1_000
 
 MAP: list[Requirement] = [
     Field("goal", minimum=20, maximum=600, help="the question, and what the answer is for"),
-    Field("areas", "list", minimum=1, maximum=6, help='each "paths | question | first file to open"'),
-    Field("left_out", maximum=600, required=False, help="what is not looked at, with the reason"),
+    Field("areas", "list", minimum=1, maximum=6, help='"paths | question | first file to open"'),
+    Field(
+        "left_out",
+        maximum=600,
+        required=False,
+        help="what is not looked at, and why: generated, vendored, another question",
+    ),
 ]
 ROUND: list[Requirement] = [
-    Field("findings", "list", minimum=1, maximum=12, help='each "path:line | what is so | what it means for the goal"'),
-    Field("open", "list", maximum=8, required=False, help='each "question | where one would look"'),
-    Field("weakest", minimum=20, maximum=600, help="where its refutation was sought"),
+    Field("findings", "list", minimum=1, maximum=12, help='"path:line | what is so | what it means for the goal"'),
+    Field("open", "list", maximum=8, required=False, help='still open for the goal: "question | where one would look"'),
+    Field("weakest", minimum=20, maximum=600, help="with where its refutation was sought"),
     Command(
         [CHECK, "findings", "{findings}", "{scope.unread}", "{survey.unread}", "{deepen.log}", "{confidence}"],
         60,
-        help="each place exists; what nobody has read is read",
+        help="each place exists; unread areas are read",
     ),
 ]
 GIVEN = ("{scope.goal}", "{scope.areas}", "{scope.left_out}")
@@ -38,18 +44,22 @@ FOUND = ("{survey.found}", "{survey.open}", "{deepen.log}", "{deepen.questions}"
 REPORT: list[Requirement] = [
     Field("answer", minimum=40, maximum=5000, help="the goal, answered, with places in backquotes"),
     Field(
-        "across", "list", maximum=12, required=False, help='"patterns | text with `path:line`"; also structure, flows …'
+        "across",
+        "list",
+        maximum=12,
+        required=False,
+        help='"patterns | text with `path:line` or F3"; also structure, flows …',
     ),
-    Field("strike", "list", maximum=40, required=False, help='ids of findings to leave out: "F3"'),
+    Field("strike", "list", maximum=40, required=False, help='"F3": findings that were corrected, or miss the goal'),
     Field("path", maximum=300, required=False, help="where the report goes, if the user named a place"),
     Command(
         ["make_report.py", "{path}", "{answer}", "{across}", "{strike}", *GIVEN, *FOUND, "{deepen.confidence}"],
         60,
-        help="every `path:line` exists; writes the report",
+        help="writes the report",
         records="report",
     ),
 ]
-CONFIDENCE = Arg("confidence", choices=tuple(Confidence), step="deepen", help="the level of the weakest claim")
+CONFIDENCE = Arg("confidence", choices=tuple(Confidence), step="deepen", help="of the weakest claim")
 
 
 def spread(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -70,7 +80,7 @@ def survey(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
             open_.append(f"nobody explored {one['target'].partition('|')[0].strip()}: {one.get('reason', '')}")
             continue
         values = one["values"]
-        found += [f"F{at} | {row}" for at, row in enumerate(values["findings"], len(found) + 1)]
+        found += [f"F{at} | {row}" for at, row in enumerate(with_paths(values["findings"]), len(found) + 1)]
         open_ += [*values["unsure"], *[f"not opened: {row}" for row in values.get("unread", ())]]
     return Outcome.OK, {"found": found, "open": open_, "unread": lost}
 
@@ -78,7 +88,7 @@ def survey(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Go another round until confidence is high; keep the findings of every round in one log, and what is open."""
     confidence, state = ctx.workflow_params["confidence"], ctx.step_state
-    log = [*state.get("log", ()), f"Round {ctx.iteration}, confidence {confidence}.", *state["findings"]]
+    log = [*state.get("log", ()), f"Round {ctx.iteration}, confidence {confidence}.", *with_paths(state["findings"])]
     sure = confidence in (Confidence.HIGH, Confidence.CERTAIN)
     questions = state.get("open", state.get("questions", []))
     return Outcome.OK if sure else Outcome.ITERATE, {"log": log, "questions": questions}

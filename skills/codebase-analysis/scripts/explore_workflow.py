@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
-KINDS = "structure, pattern, flow, decision, context or border"
+KINDS = "pattern, flow, decision, context or border"
 
 READ: list[Requirement] = [
-    Field("findings", "list", maximum=12, help=f'"path:line | what is so | {KINDS}"; [] only with unsure'),
-    Field("unsure", "list", maximum=6, help='"what you could not settle | the place that would settle it"'),
+    Field("findings", "list", maximum=12, help=f'"path:line | what is so | {KINDS}"'),
+    Field("unsure", "list", maximum=6, help='"what is unsettled | the place that would settle it"'),
     Field("unread", "list", maximum=12, required=False, help='"path | why": files of the area that nobody opened'),
     Command(["check_places.py", "explored", "{findings}", "{unsure}"], 60, help="each finding's place exists"),
 ]

@@ -7,7 +7,6 @@ if there is one; else writes the file, and prints its path as JSON.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -19,9 +18,10 @@ for _ in range(4):
 if root not in sys.path:
     sys.path.insert(0, root)
 
-from check_places import BEGINNING, PLACE, fault_of, kind_of, means_a_file
+from check_places import BEGINNING, PLACE, fault_of, kind_of, kind_part, means_a_file
 
 import skills.lib.checks as checks
+from skills.lib.checks import flat, rows_of
 from skills.lib.git import Git
 
 SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
@@ -41,7 +41,7 @@ FOLDERS_TOLD = 12
 VALUES = 13
 
 _QUOTED = re.compile(rf"`{PLACE}`")
-_UNSAID = re.compile(r"\{[\w.-]+\}")
+_CITED = re.compile(r"(?<![\w`])F\d+\b")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
@@ -49,11 +49,21 @@ class Recorded:
     """What a run recorded; a value that it never recorded is empty."""
 
     def __init__(self, values: list[str]) -> None:
-        texts = ["" if _UNSAID.fullmatch(value) else value for value in values]
-        self.path, self.answer, across, strike, self.goal, areas, self.left_out = texts[:7]
-        found, unsure, log, questions, self.weakest, self.confidence = texts[7:]
-        self.across, self.strike, self.areas = _rows(across), _rows(strike), _rows(areas)
-        self.found, self.unsure, self.log, self.questions = _rows(found), _rows(unsure), _rows(log), _rows(questions)
+        self.path, self.answer, across, strike, self.goal, areas, self.left_out = values[:7]
+        found, unsure, log, questions, self.weakest, self.confidence = values[7:]
+        self.across, self.strike, self.areas = rows_of(across), rows_of(strike), rows_of(areas)
+        self.found, self.unsure, self.log, self.questions = (
+            rows_of(found),
+            rows_of(unsure),
+            rows_of(log),
+            rows_of(questions),
+        )
+        self.answer, self.across = self._with_places(self.answer), [self._with_places(row) for row in self.across]
+
+    def _with_places(self, text: str) -> str:
+        """The text with the place of each finding that it names by id."""
+        places = {cells[0]: _quoted(cells[1]) for cells in map(checks.cells, self.found)}
+        return _CITED.sub(lambda cited: places.get(cited[0], cited[0]), text)
 
 
 def faults(run: Recorded) -> list[str]:
@@ -65,7 +75,7 @@ def faults(run: Recorded) -> list[str]:
         if not kind_of(row) or not row.partition("|")[2].strip():
             found.append(f"{row[:60]!r}: write structure, patterns, flows, decisions or context | text")
         elif not _QUOTED.search(row):
-            found.append(f"{row[:60]!r}: name a place of it as `path:line`")
+            found.append(f"{row[:60]!r}: name a place of it as `path:line`, or a finding as F3")
     known = [checks.cells(row)[0] for row in run.found]
     return found + [f"strike: {name[:40]!r} is no finding of the survey" for name in run.strike if name not in known]
 
@@ -104,20 +114,21 @@ def report(run: Recorded) -> str:
     """The report as Markdown."""
     sections: dict[str, list[str]] = {name: [] for name in SECTIONS}
     for row in run.across:
-        sections[SECTION_OF[kind_of(row)]].append(f"- {_flat(row.partition('|')[2])}")
+        sections[SECTION_OF[kind_of(row)]].append(f"- {flat(row.partition('|')[2])}")
     for row in run.found:
-        name, place, what, kind = [*checks.cells(row), "", "", ""][:4]
+        name, place, what = checks.cells(row)[:3]
+        kind = kind_part(row.partition("|")[2])
         if name not in run.strike:
             border = "at the border: " * (kind_of(kind) == "border")
-            sections[SECTION_OF[kind_of(kind)]].append(f"- {_quoted(place)} {border}{_flat(what)}")
+            sections[SECTION_OF[kind_of(kind)]].append(f"- {_quoted(place)} {border}{flat(what)}")
     read = " (read in the rounds)" * (len(run.areas) == 1)
-    sections["Structure"][:0] = [*tracked_files(), *[f"- area{read}: {_flat(area)}" for area in run.areas]]
-    sure = f"Confidence: {run.confidence}. The weakest claim: {_flat(run.weakest)}"
+    sections["Structure"][:0] = [*tracked_files(), *[f"- area{read}: {flat(area)}" for area in run.areas]]
+    sure = f"Confidence: {run.confidence}. The weakest claim: {flat(run.weakest)}"
     sections["Answer"] = [run.answer.strip(), "", sure, "", "What it rests on:", "", *map(_settled, run.log)]
     left_out = [f"left out: {run.left_out}"] if run.left_out else []
-    sections["Open"] = [f"- {_flat(row)}" for row in (*run.questions, *run.unsure, *left_out)]
+    sections["Open"] = [f"- {flat(row)}" for row in (*run.questions, *run.unsure, *left_out)]
     body = [f"## {name}\n\n" + "\n".join(rows or ["Nothing was found."]) for name, rows in sections.items()]
-    return "\n\n".join([f"# {_flat(run.goal)}", *body]) + "\n"
+    return "\n\n".join([f"# {flat(run.goal)}", *body]) + "\n"
 
 
 def tracked_files() -> list[str]:
@@ -133,37 +144,20 @@ def _settled(row: str) -> str:
     if not BEGINNING.match(row):
         return row
     place, what, means = [*checks.cells(row), "", ""][:3]
-    return f"- {_quoted(place)} {_flat(what)}: {_flat(means)}"
+    return f"- {_quoted(place)} {flat(what)}: {flat(means)}"
 
 
 def _quoted(place: str) -> str:
     return f"`{place.strip('`')}`"
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _rows(text: str) -> list[str]:
-    found: list[str] = json.loads(text) if text else []
-    return found
-
-
-def main(arguments: list[str]) -> int:
-    """Print the faults, or write the report and print its path; 0 if it is written."""
-    if len(arguments) != VALUES:
-        print("usage: make_report.py VALUE…")
-        return 2
-    try:
-        run = Recorded(arguments)
-        found = faults(run)
-        if not found:
-            free = f"{FOLDER}/{checks.slug(run.goal) or 'report'}"
-            print(json.dumps(checks.write_new(report(run), free, ".md", run.path)))
-    except (OSError, ValueError) as error:
-        found = [f"the report cannot be written: {error}"]
-    return checks.report(found) if found else 0
+def written(values: list[str]) -> list[str] | str:
+    """The path of the report that was written, or the faults."""
+    run = Recorded(values)
+    return faults(run) or checks.write_new(
+        report(run), f"{FOLDER}/{checks.slug(run.goal) or 'report'}", ".md", run.path
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checks.write("make_report.py", sys.argv[1:], VALUES, written))

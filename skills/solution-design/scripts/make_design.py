@@ -7,9 +7,7 @@ its name in braces. Prints each fault and ends with 1 if there is one; else writ
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
 
 root = os.path.realpath(__file__)
@@ -21,27 +19,28 @@ if root not in sys.path:
 from check_design import id_of, parts_of, verdict_of
 
 import skills.lib.checks as checks
+from skills.lib.checks import flat, rows_of
 
 MOST_WORDS = 700
 FOLDER = ".lockstep/design"
 VALUES = 18
-
-_UNSAID = re.compile(r"\{[\w.-]+\}")
 
 
 class Recorded:
     """What a run recorded; a value that it never recorded is empty."""
 
     def __init__(self, values: list[str]) -> None:
-        texts = ["" if _UNSAID.fullmatch(value) else value for value in values]
-        self.path, self.design, steps, self.unheard, self.wanted, limits, self.real_problem = texts[:7]
-        behind, criteria, candidates, attacks, self.choice, self.why, self.against = texts[7:14]
-        rejected, asked, left_out, lost = texts[14:]
-        self.behind = _rows(behind)
-        self.steps, self.limits, self.criteria = _rows(steps), _rows(limits), _rows(criteria)
-        self.candidates = {id_of(row): parts_of(row) for row in _rows(candidates)}
-        self.attacks, self.rejected = _rows(attacks), {id_of(row): parts_of(row) for row in _rows(rejected)}
-        self.asked, self.left_out, self.lost = _rows(asked), _rows(left_out), _rows(lost)
+        self.path, self.design, steps, self.unheard, self.wanted, limits, self.real_problem = values[:7]
+        behind, criteria, candidates, attacks, self.choice, self.why, self.against = values[7:14]
+        rejected, asked, left_out, lost = values[14:]
+        self.behind = rows_of(behind)
+        self.steps, self.limits, self.criteria = rows_of(steps), rows_of(limits), rows_of(criteria)
+        self.candidates = {id_of(row): parts_of(row) for row in rows_of(candidates)}
+        self.attacks, self.rejected = (
+            rows_of(attacks),
+            {id_of(row): parts_of(row) for row in rows_of(rejected)},
+        )
+        self.asked, self.left_out, self.lost = rows_of(asked), rows_of(left_out), rows_of(lost)
 
 
 def faults(run: Recorded) -> list[str]:
@@ -66,58 +65,44 @@ def document(run: Recorded) -> str:
     unheard += [f"- {one}: lost ({why})" for one, _, why in lost]
     sections = {
         "Problem": [
-            _flat(run.real_problem),
+            flat(run.real_problem),
             "",
-            f"Wanted: {_flat(run.wanted)}",
+            f"Wanted: {flat(run.wanted)}",
             "",
-            *[f"- {_flat(row)}" for row in run.behind],
+            *[f"- {flat(row)}" for row in run.behind],
             "",
             "Any solution must do this:",
             "",
-            *[f"- {_flat(row)}" for row in run.criteria],
-            *[f"- limit: {_flat(row)}" for row in run.limits],
+            *[f"- {flat(row)}" for row in run.criteria],
+            *[f"- limit: {flat(row)}" for row in run.limits],
         ],
-        "Design": [f"{_flat(how)}. It gives up: {_flat(gives_up)}.", "", run.design.strip()],
+        "Design": [f"{flat(how)}. It gives up: {flat(gives_up)}.", "", run.design.strip()],
         "Why": [run.why.strip(), "", f"The best argument against it: {run.against.strip()}"],
         "Alternatives": [_alternative(run, one) for one in run.candidates if one != run.choice],
-        "Risks": [f"- {_flat(' | '.join(parts[1:]))}" for parts in of_choice] or ["No attack bends or breaks it."],
-        "Steps": [f"{at}. {_flat(row)}" for at, row in enumerate(run.steps, 1)],
+        "Risks": [f"- {flat(' | '.join(parts[1:]))}" for parts in of_choice] or ["No attack bends or breaks it."],
+        "Steps": [f"{at}. {flat(row)}" for at, row in enumerate(run.steps, 1)],
         "Perspectives": [f"Heard: {', '.join(heard)}.", "", *unheard, *(["", run.unheard] if run.unheard else [])],
     }
     body = [f"## {heading}\n\n" + "\n".join(lines) for heading, lines in sections.items()]
-    return "\n\n".join([f"# {_flat(name.partition(' ')[2])}", *body]) + "\n"
+    return "\n\n".join([f"# {flat(name.partition(' ')[2])}", *body]) + "\n"
 
 
 def _alternative(run: Recorded, name: str) -> str:
     title, how, _, _ = run.candidates[name]
     _, why, right = [*run.rejected.get(name, [name]), "", ""][:3]
-    return f"- {_flat(title)}: {_flat(how)}. Not taken: {_flat(why)}. What would make it right: {_flat(right)}."
+    return f"- {flat(title)}: {flat(how)}. Not taken: {flat(why)}. What would make it right: {flat(right)}."
 
 
-def _flat(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _rows(text: str) -> list[str]:
-    found: list[str] = json.loads(text) if text else []
-    return found
-
-
-def main(arguments: list[str]) -> int:
-    """Print the faults, or write the document and print its path; 0 if it is written."""
-    if len(arguments) != VALUES:
-        print("usage: make_design.py VALUE…")
-        return 2
-    try:
-        run = Recorded(arguments)
-        found = faults(run)
-        if not found:
-            free = f"{FOLDER}/{checks.slug(run.candidates[run.choice][0].partition(' ')[2]) or 'design'}"
-            print(json.dumps(checks.write_new(document(run), free, ".md", run.path)))
-    except (OSError, ValueError) as error:
-        found = [f"the document cannot be written: {error}"]
-    return checks.report(found) if found else 0
+def written(values: list[str]) -> list[str] | str:
+    """The path of the document that was written, or the faults."""
+    run = Recorded(values)
+    return faults(run) or checks.write_new(
+        document(run),
+        f"{FOLDER}/{checks.slug(run.candidates[run.choice][0].partition(' ')[2]) or 'design'}",
+        ".md",
+        run.path,
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checks.write("make_design.py", sys.argv[1:], VALUES, written))
