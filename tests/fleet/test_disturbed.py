@@ -5,17 +5,35 @@ from __future__ import annotations
 import contextlib
 import signal
 import sqlite3
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from skills.lib.errors import LedgerError
 from skills.lib.fleet.fleet import Fleet
-from skills.lib.fleet.members import Members
+from skills.lib.fleet.folders import RunFolder
+from skills.lib.fleet.members import Lease, Members
 from skills.lib.fleet.places import QUEUE, WORKERS, Place
 from skills.lib.ledger import Ledger
 from tests.extent import extent
 from tests.fixtures.kinds import Kind
-from tests.fleet.fleets import Storm, agent, faults, git, is_over, project, states, submit, until, work, workers
+from tests.fleet.fleets import (
+    Storm,
+    agent,
+    faults,
+    git,
+    is_over,
+    project,
+    states,
+    submit,
+    until,
+    work,
+    worker,
+    workers,
+)
+from tests.fleet.test_working import ASKING
 
 NAMES = ("w1", "w2", "w3", "w4")
 
@@ -68,6 +86,96 @@ def test_the_run_of_a_stopped_worker_is_taken_over_and_what_it_does_afterwards_c
         f"lockstep {run}: moved, again, turn 2",
         "first",
     ]
+
+
+@pytest.mark.req("X-03.1")
+def test_a_session_whose_run_another_worker_finished_records_nothing(
+    tmp_path: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes on, as a stopped process does, right before it commits a step that is over by then."""
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    members = Members(Place(str(folder), WORKERS))
+    note = RunFolder.note
+    others: list[str] = []
+
+    def finish_before_the_commit(kept: RunFolder, commit: str) -> None:
+        note(kept, commit)
+        if not others and "first" in kept.index and Path(kept.tree.project, "made", "note.txt").exists():
+            with worker(folder, name="second") as second:
+                others.append(second.follow(run))
+
+    monkeypatch.setattr(RunFolder, "note", finish_before_the_commit)
+    try:
+        members.join("first", 1, 0.0)  # it gives no sign of life
+        members.join("second", 1, 60.0)
+        with worker(folder, name="first") as first:
+            assert first.follow(run) == "over"
+    finally:
+        members.close()
+    assert others == ["over"]
+    check(folder, [run], ["one"])
+
+
+@pytest.mark.req("X-03.1")
+def test_a_lease_that_could_not_be_given_back_is_given_back_with_the_next_sign_of_life(
+    tmp_path: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else gets the lease of a worker that lives, so the run would wait until it ends."""
+    folder = project(tmp_path / "p", "asking", ASKING)
+    [run] = submit(folder, ["one"], skill="asking")
+    release = Members.release
+    failed: list[str] = []
+
+    def fail_once(members: Members, lease: Lease, counts: bool = True) -> None:
+        if not failed:
+            failed.append(lease.run)
+            raise LedgerError("the database is away")
+        release(members, lease, counts)
+
+    monkeypatch.setattr(Members, "release", fail_once)
+    with at_work(folder):
+        until(lambda: states(folder) == {run: "waiting"}, 30)
+        assert failed == [run]
+        agent(folder).answer(run, "yes")
+        until(lambda: states(folder) == {run: "done"}, 30)
+
+
+@pytest.mark.req("X-03.1")
+def test_a_lease_whose_taking_was_not_confirmed_is_given_back_with_the_next_sign_of_life(
+    tmp_path: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    take = Members.take
+    failed: list[str] = []
+
+    def take_and_fail(members: Members, run: str, worker: str) -> Lease | None:
+        lease = take(members, run, worker)
+        if not failed:
+            failed.append(run)
+            raise LedgerError("the connection was lost")
+        return lease
+
+    monkeypatch.setattr(Members, "take", take_and_fail)
+    with at_work(folder):
+        until(lambda: states(folder) == {run: "done"}, 30)
+    assert failed == [run]
+    check(folder, [run], ["one"])
+
+
+@contextlib.contextmanager
+def at_work(folder: Path) -> Iterator[None]:
+    """A worker in a thread of this process."""
+    with worker(folder, slots=1, patience=2.0) as found:
+        thread = threading.Thread(target=found.work)
+        thread.start()
+        try:
+            yield
+        finally:
+            found.drain()
+            thread.join(60)
+            assert not thread.is_alive()
 
 
 def asks_its_model(folder: Path, run: str) -> bool:

@@ -357,7 +357,7 @@ class Agent:
             runner, workflow = opening.runner(self.project), opening.child(known)
         else:
             runner, workflow = runs.served(self.project, run)
-        runner.before_commit = self._before_commit
+        runner.before_commit, runner.is_void = self._before_commit, self._is_void
         try:
             runner.state(workflow, run)
         finally:
@@ -367,7 +367,7 @@ class Agent:
     def _served(self, run: str) -> tuple[Runner, Workflow]:
         """What serves a run in its session."""
         runner, workflow = runs.served(self.project, run)
-        runner.before_commit = self._before_commit
+        runner.before_commit, runner.is_void = self._before_commit, self._is_void
         return runner, workflow
 
     def redacted(self, text: str) -> str:

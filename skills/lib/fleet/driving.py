@@ -51,16 +51,14 @@ class Driver:
         self._home, self._worker = paths.home(project), worker
         self._members, self._folders, self._repository, self._agent = members, folders, repository, agent
         self._lock = threading.Lock()
-        self._at_work: dict[str, tuple[Lease, Agent | None]] = {}
+        self._at_work: dict[str, tuple[Lease, Agent] | None] = {}
         self.is_leaving = False
 
     def drive(self, run: str) -> str:
         """Follow a run until it ends, waits, or cannot go on here; what the queue is to do with this try."""
-        lease = None if self.is_leaving else self._members.take(run, self._worker)
-        if lease is None:
-            return OVER
-        with self._entered(lease) as is_first:
-            if not is_first:
+        with self._entered(run) as is_first:  # before it is taken: a lease of no run that is entered is a stray one
+            lease = self._members.take(run, self._worker) if is_first and not self.is_leaving else None
+            if lease is None:
                 return OVER
             counts = True
             try:
@@ -75,7 +73,7 @@ class Driver:
                 log.warning("run %s: %s", run, error.what)
                 return OVER
             finally:
-                with contextlib.suppress(LedgerError):  # it runs out by itself
+                with contextlib.suppress(LedgerError):  # the next sign of life does it
                     self._members.release(lease, counts)
 
     def interrupt(self) -> None:
@@ -98,9 +96,20 @@ class Driver:
                 if found is not None and found.reason:
                     agent.interrupt(lease.run)
 
+    def release_stray(self) -> None:
+        """Give back the leases of runs that are not followed here.
+
+        One is left over if the database was away as its session ended, or as it was taken.
+        """
+        held = self._members.held(self._worker)  # first: a run that is entered later gets another token
+        followed = self.runs
+        for run, token in held.items():
+            if run not in followed:
+                self._members.release(Lease(run, self._worker, token, 0))
+
     def _sessions(self) -> list[tuple[Lease, Agent]]:
         with self._lock:
-            return [(lease, agent) for lease, agent in self._at_work.values() if agent is not None]
+            return [found for found in self._at_work.values() if found is not None]
 
     @property
     def runs(self) -> list[str]:
@@ -109,18 +118,18 @@ class Driver:
             return sorted(self._at_work)
 
     @contextlib.contextmanager
-    def _entered(self, lease: Lease) -> Iterator[bool]:
+    def _entered(self, run: str) -> Iterator[bool]:
         """True if no other thread of this worker follows the run."""
         with self._lock:
-            is_first = lease.run not in self._at_work
+            is_first = run not in self._at_work
             if is_first:
-                self._at_work[lease.run] = (lease, None)
+                self._at_work[run] = None
         try:
             yield is_first
         finally:
             if is_first:
                 with self._lock:
-                    del self._at_work[lease.run]
+                    del self._at_work[run]
 
     def _followed(self, ledger: Ledger, lease: Lease) -> str:
         run, submission = ledger.run(lease.run), submissions.of(ledger, lease.run)
@@ -131,7 +140,7 @@ class Driver:
             return AGAIN
         if lease.tries > _TRIES:
             why = f"{_TRIES} sessions ended at {run.step} without a word: what the step does may end them"
-            return self._park(ledger, run, why)
+            return self._park(ledger, lease, why)
         try:
             folder = self._folders.prepare(run.id, submissions.worktree(ledger, run.id))
             fence = Fence(ledger, self._members, lease, folder, self._repository, lambda: self.is_leaving)
@@ -146,10 +155,10 @@ class Driver:
         except (LeaseLost, LedgerError):
             raise
         except LockstepError as error:
-            return self._park(ledger, run, " ".join(line.strip() for line in error.lines()))
+            return self._park(ledger, lease, " ".join(line.strip() for line in error.lines()))
         except Exception as error:
             log.exception("run %s", run.id)
-            return self._park(ledger, run, f"{type(error).__name__}: {error}")
+            return self._park(ledger, lease, f"{type(error).__name__}: {error}")
         log.info("run %s: %s", run.id, outcome.status)
         if outcome.status != "stopped":
             if outcome.status != "waiting":
@@ -161,8 +170,7 @@ class Driver:
         """What becomes of a run whose session stopped before its end."""
         if self.is_leaving:
             return OVER
-        if not self._members.has(lease):
-            raise LeaseLost(f"another worker follows run {lease.run} by now")
+        self._require(lease)
         with agent.activity() as activity:
             rows = activity.rows(lease.run, kind="stopped")
         code = rows[-1].data.get("code", "") if rows else ""
@@ -170,15 +178,21 @@ class Driver:
             return OVER
         if code == stops.MODEL:
             return AGAIN
+        return self._park(ledger, lease, reason)
+
+    def _park(self, ledger: Ledger, lease: Lease, reason: str) -> str:
+        """Note that a run waits until somebody submits it again. Raises LeaseLost if it is another worker's by now."""
+        self._require(lease)
+        log.warning("run %s waits for a person: %s", lease.run, reason)
         run = ledger.run(lease.run)
         assert run is not None
-        return self._park(ledger, run, reason)
-
-    def _park(self, ledger: Ledger, run: Run, reason: str) -> str:
-        """Note that a run waits until somebody submits it again."""
-        log.warning("run %s waits for a person: %s", run.id, reason)
-        submissions.park(ledger, ledger.run(run.id) or run, reason, "script", self._worker)
+        submissions.park(ledger, run, reason, "script", self._worker)
         return OVER
+
+    def _require(self, lease: Lease) -> None:
+        """Raise LeaseLost if another worker follows the run by now."""
+        if not self._members.has(lease):
+            raise LeaseLost(f"another worker follows run {lease.run} by now")
 
 
 class Fence:

@@ -180,7 +180,7 @@ class Worker:
             return not any(one.status == "open" and not one.reason for one in submissions.each(ledger))
 
     def _give_signs(self) -> None:
-        """Give signs of life, and stop the sessions of runs that others follow by now."""
+        """Give signs of life, and give back or give up what is not this worker's to follow."""
         while not self._leaves.is_set():
             try:
                 drains = self._members.sign(self.name, self.patience)
@@ -188,6 +188,7 @@ class Worker:
                     self._members.join(self.name, self._slots, self.patience)
                 elif drains:
                     self.drain()
+                self._driver.release_stray()
                 self._driver.interrupt_lost()
             except LockstepError as error:
                 log.warning("%s", error.what)

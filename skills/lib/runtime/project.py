@@ -72,6 +72,8 @@ class Project:
         self._opening = _thread.allocate_lock()
         # Called before each commit with the run and the move; what it returns is noted with the move.
         self.before_commit: Callable[[Run | None, Move], Mapping[str, Any]] | None = None
+        # True if what this process does with the run counts for nothing any more: then no refusal is noted.
+        self.is_void: Callable[[], bool] | None = None
         # False if the workflow comes from a ledger that may be anybody's: a Command is then an error.
         self.runs_commands = True
         # By fingerprint, as ``peek`` reads them.

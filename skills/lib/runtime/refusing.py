@@ -100,7 +100,7 @@ def _response(
     show: str = "",
     runs: Sequence[str] = (),
 ) -> Response:
-    if run is not None:
+    if run is not None and not (project.is_void is not None and project.is_void()):
         detail = {"code": refusal.code, "why": refusal.printed, "asked": asked, "evidence": list(refusal.evidence)}
         noted = {**detail, "step": run.step, **project.who}
         project.ledger.note(run.id, run.turn, "refused", project.actor, noted)
