@@ -10,6 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.agent.prose import opening
+from skills.lib.testing.agent import Agent
 from tests.commands.conftest import Command
 
 REVIEWING = """---
@@ -166,6 +167,88 @@ def test_a_second_draft_is_refused(cli: Command, skill: Path) -> None:
     shown = cli("adopt", "skills/reviewing")
     assert shown.code == 3
     assert "workflow.yaml is there already, and nothing is overwritten" in shown.err
+
+
+@pytest.mark.req("E-06")
+@pytest.mark.parametrize("words", [[], ["--dry-run"]])
+def test_a_draft_that_would_be_too_large_to_read_is_told_at_once(cli: Command, project: Path, words: list[str]) -> None:
+    steps = "".join(f"### Step {at}: Look at part {at}\n\nRead it.\n\n" for at in range(1, 801))
+    folder = made(project, "long", f"---\nname: long\ndescription: L.\n---\n# Long\n\n## Process\n\n{steps}")
+    shown = cli("adopt", "skills/long", *words)
+    assert shown.code == 3
+    assert "lockstep: the draft would have 800 steps in " in shown.err
+    assert "bytes, and a workflow.yaml has at most 64,000; nothing was written\n" in shown.err
+    assert "  try:   lockstep adopt skills/long --from HEADING for a part of it" in shown.err
+    assert files(folder) == ["SKILL.md"]
+
+
+@pytest.mark.parametrize("given", ["skills/pipe", "skills/pipe/SKILL.md"])
+def test_a_named_pipe_or_a_dangling_link_in_the_place_of_skill_md_is_told(
+    cli: Command, project: Path, given: str
+) -> None:
+    file = project / "skills" / "pipe" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    os.mkfifo(file)
+    shown = cli("adopt", given)
+    assert (shown.code, shown.err) == (
+        5,
+        "lockstep: skills/pipe/SKILL.md: is not a regular file\n  try:   replace it with a plain file\n",
+    )
+    file.unlink()
+    file.symlink_to("nowhere")
+    shown = cli("adopt", given)
+    assert shown.code == 5
+    assert "skills/pipe/SKILL.md: cannot be opened: No such file" in shown.err
+
+
+def test_a_workflow_in_python_is_named_and_kept(cli: Command, skill: Path) -> None:
+    (skill / "scripts").mkdir()
+    (skill / "scripts" / "check_workflow.py").write_text("register_workflow(WORKFLOW)\n")
+    shown = cli("adopt", "skills/reviewing")
+    assert shown.code == 3
+    assert shown.err == (
+        "lockstep: reviewing has a workflow already: scripts/check_workflow.py registers one\n"
+        "  try:   lockstep show reviewing; or move it away, to make another\n"
+    )
+
+
+@pytest.mark.req("E-06")
+def test_a_script_that_only_has_the_name_of_a_workflow_is_told_and_stays(cli: Command, skill: Path) -> None:
+    (skill / "scripts").mkdir()
+    script = skill / "scripts" / "publish_workflow.py"
+    script.write_text("print('mine')\n")
+    os.mkfifo(skill / "scripts" / "odd_workflow.py")
+    shown = cli("adopt", "skills/reviewing")
+    assert (shown.code, shown.err) == (0, "")
+    note = "scripts/publish_workflow.py has the name of a workflow's module, and registers no workflow of Lockstep"
+    assert f"note: {note}: lockstep list and validate call it broken until it is renamed: git mv" in shown.out
+    assert "scripts/odd_workflow.py has the name" in shown.out
+    assert script.read_text() == "print('mine')\n"
+    assert (skill / "workflow.yaml").is_file()
+
+
+def test_a_script_that_would_be_taken_for_the_graph_of_the_draft_is_refused(cli: Command, skill: Path) -> None:
+    (skill / "scripts").mkdir()
+    (skill / "scripts" / "reviewing_workflow.py").write_text("print('mine')\n")
+    shown = cli("adopt", "skills/reviewing")
+    assert shown.code == 3
+    assert "scripts/reviewing.py would take it for its graph" in shown.err
+    assert "git mv scripts/reviewing_workflow.py scripts/reviewing_steps.py" in shown.err
+    assert files(skill) == ["SKILL.md", "scripts/reviewing_workflow.py"]
+
+
+def test_an_adopted_question_takes_the_word_of_a_person(cli: Command, skill: Path, person: None) -> None:
+    """An agent that answers in their place is refused; a person at a terminal is heard without any hook."""
+    cli("adopt", "skills/reviewing")
+    cli("adopt", "skills/reviewing", "--accept", "--yes")
+    agent = Agent(skill / "scripts" / "reviewing.py", Path.cwd())
+    block = agent.open()
+    block = agent.follow(agent.follow(block), tests_pass="yes", docs_are_true="yes")
+    block = agent.follow(block, prepared="what was found")
+    refused = agent.follow(block, answer="yes")
+    assert refused.code == "person-needed"
+    assert cli("answer", block.run, "yes").code == 0
+    assert agent.show(block.run).kind == "done"
 
 
 def test_a_link_out_of_the_skill_is_not_followed(cli: Command, skill: Path, tmp_path: Path) -> None:

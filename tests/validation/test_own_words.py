@@ -137,6 +137,16 @@ def test_a_loop_by_an_own_word_needs_a_bound() -> None:
     )
 
 
+def test_the_advice_is_not_to_set_the_bound_that_is_set() -> None:
+    """A bound counts the words that have a route of their own, and DEFAULT serves another."""
+    routes = {"default": "pick", "ok": None}
+    work = StepDef("work", "Work", next=routes, handler=len, outcomes=["more-tasks", "ok"], max_iterations=3)  # type: ignore[arg-type, list-item]
+    found = validate(Workflow("w", StepDef("pick", "Pick", next={Outcome.OK: "work"}), work))
+    assert [one.do for one in found if one.rule == "unbounded-word-loop"] == [
+        "give each word of work that leads round a route of its own: a bound counts only those with one"
+    ]
+
+
 @pytest.mark.parametrize(
     "at_limit, what",
     [

@@ -15,7 +15,8 @@ from skills.lib.commands.console.options import examples, json_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.new import entry_script
 from skills.lib.errors import BROKEN_SKILL, PRINTED, RefusedError, UsageError
-from skills.lib.layers.adopting import accepting, drafting, placing, writing
+from skills.lib.graphfile.reader import LIMIT
+from skills.lib.layers.adopting import accepting, drafting, existing, placing, writing
 from skills.lib.layers.adopting.drafting import Draft
 from skills.lib.layers.adopting.outline import Step, Way
 from skills.lib.skillfile import discover
@@ -52,8 +53,9 @@ def adopt(screen: Screen, path: str, heading: str, dry_run: bool, accept: bool, 
             raise UsageError("--accept takes the draft as it is", remedy=f"lockstep adopt {quote(path)} --accept")
         return _accept(screen, folder, yes)
     made = drafting.draft(folder, heading)
-    _require_none(folder, made)
+    existing.check(folder, made)
     contents = writing.files(made, entry_script(made.name))
+    _check_size(folder, made, contents[writing.WORKFLOW])
     placing.check(folder, contents)
     if not dry_run:
         placing.write(folder, contents)
@@ -86,9 +88,9 @@ def _accept(screen: Screen, folder: str, yes: bool) -> int:
 
 def _folder(path: str) -> str:
     """The folder of the one skill that a path means. Raises UsageError if it means none, or several."""
-    if os.path.basename(path) == FILE_NAME and os.path.isfile(path):
+    if os.path.basename(path) == FILE_NAME and os.path.lexists(path):
         return os.path.dirname(path) or "."
-    if os.path.isfile(os.path.join(path, FILE_NAME)):
+    if os.path.lexists(os.path.join(path, FILE_NAME)):  # reading it says what else it may be than a file
         return path
     if not os.path.isdir(path):
         raise UsageError(f"{path!r:.200} is not the folder of a skill", valid=f"a folder with a {FILE_NAME}")
@@ -101,19 +103,15 @@ def _folder(path: str) -> str:
     )
 
 
-def _require_none(folder: str, made: Draft) -> None:
-    """Raise RefusedError if the skill has a workflow, or a draft of one."""
-    found = os.path.join(folder, writing.WORKFLOW)
-    if os.path.lexists(found):
+def _check_size(folder: str, made: Draft, workflow: str) -> None:
+    """Raise RefusedError if the draft would be larger than a workflow.yaml may be."""
+    size = len(workflow.encode())
+    if size > LIMIT:
+        what = f"the draft would have {counted(len(made.steps), 'step')} in {size:,} bytes"
         raise RefusedError(
-            f"{found} is there already, and nothing is overwritten",
-            remedy=f"edit it, then lockstep adopt {quote(folder)} --accept; or move it away",
-        )
-    scripts = os.path.join(folder, "scripts")
-    modules = [name for name in os.listdir(scripts) if name.endswith("_workflow.py")] if os.path.isdir(scripts) else []
-    if modules:
-        raise RefusedError(
-            f"{made.name} has a workflow already: scripts/{sorted(modules)[0]}", remedy=f"lockstep show {made.name}"
+            f"{what}, and a {writing.WORKFLOW} has at most {LIMIT:,}; nothing was written",
+            valid="a procedure of fewer steps, or with shorter titles, checklists and rules",
+            remedy=f"lockstep adopt {quote(folder)} --from HEADING for a part of it; or put what repeats into one step",
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fixtures.terminal import at_terminal
-from tests.hosts.clients.clients import Codex, OpenCode
+from tests.hosts.clients.clients import Codex, OpenCode, common_environment
 from tests.hosts.clients.conftest import lockstep
 from tests.hosts.clients.model import Say
 from tests.hosts.clients.plays import begin, follow, printed
@@ -83,20 +83,32 @@ def test_the_steps_of_an_adopted_skill_hold_in_a_client(stage: Stage) -> None:
     assert {name: (block.kind, block.code) for name, block in refused.items()} == {
         "skip": ("refused", "skipped-step"),
         "end": ("refused", "skipped-step"),
-        "unapproved": ("refused", "unanswered"),
+        "unapproved": ("refused", "person-needed"),
     }
     assert "is not at its end: it is at the step 'Look at the shelf'" in told[0]
     assert not (stage.project / "gone.txt").exists()
     assert stage.runs() == [("tidy-shed", ASK, "waiting")]
-    steps = []
+    own, steps = [], []
+
+    def unheard(turn: Turn) -> Going:
+        block = yield from shown(stage, runs[0])
+        own.append((yield from follow(client, block, {"answer": "yes"})).code)
+        yield Say("Please run the command in ANSWER.")
+
+    ended = stage.play(unheard, prompt="Yes, it may.", again=True)
+    assert ended.code == 0, ended.errors
+    assert own == ["person-needed"]  # a session without a person says nothing that counts
+    home = {"LOCKSTEP_HOME": str(stage.project / ".lockstep"), "LOCKSTEP_STATE": ""}
+    own_environment = {**common_environment(stage.room), **home}
+    code, said = at_terminal("answer", runs[0], "yes", "--project", str(stage.project), env=own_environment)
+    assert code == 0, said
 
     def approved(turn: Turn) -> Going:
         block = yield from shown(stage, runs[0])
-        block = yield from follow(client, block, {"answer": "yes"})
         steps.append(block.step)
         yield from follow(client, block, {})
 
-    ended = stage.play(approved, prompt="Yes, it may.", again=True)
+    ended = stage.play(approved, prompt="I have answered.", again=True)
     assert ended.code == 0, ended.errors
     assert steps == [REPORT]
     assert stage.runs() == [("tidy-shed", None, "done")]

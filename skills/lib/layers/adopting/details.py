@@ -140,7 +140,9 @@ def _ask(step: Step, text: str, kind: str) -> None:
     if not by_title and not (is_all and len(sentences) == 1):
         step.fields["prepared"] = "what the person is asked about, in short"
     where = "title" if by_title else "last sentence"
-    step.guesses.append(f"a person is asked, as its {where} says; the question and its answers are not SKILL.md's")
+    step.guesses.append(
+        f"a person is asked, as its {where} says; the question, its answers and at_terminal are not SKILL.md's"
+    )
 
 
 def lead_on(steps: Sequence[Step]) -> None:

@@ -107,6 +107,7 @@ def _step(step: Step, following: str | None) -> Iterator[str]:
         if step.answers:
             choices = ", ".join(f"{_scalar(answer)}: {_key(word)}" for answer, word in step.answers.items())
             yield f"      choices: {{{choices}}}"
+        yield "      at_terminal: true  # only the person's own word counts, not the agent's account of it"
     yield ""
 
 

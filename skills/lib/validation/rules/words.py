@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skills.lib.errors import did_you_mean, nearest
+from skills.lib.model.types import Outcome
 from skills.lib.validation import outcomes
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.rules.loops import first_reached, free_loops, hops_by_word
@@ -164,13 +165,16 @@ def unbounded_word_loop(graph: GraphView) -> Iterator[Problem]:
         words = hops_by_word(graph, part, bounded)
         if words:
             cycle = graph.cycle(part, skip=bounded, first=first_reached(graph, part))
-            step = graph.name(words[0][0])
+            node, outcome, _ = words[0]
+            step = graph.name(node)
+            do = f"set max_iterations on {step}: at the limit a person is asked, or at_limit is taken if it leaves the loop"
+            if outcome is Outcome.DEFAULT and graph.steps[node].max_iterations:
+                do = f"give each word of {step} that leads round a route of its own: a bound counts only those with one"
             yield Problem(
                 f"nothing bounds the loop {graph.printed(cycle)}, which {graph.printed(words[:1])} leads round",
                 why="an agent that always finds more to do goes round until its budget is spent",
-                do=f"set max_iterations on {step}: at the limit a person is asked, or at_limit is taken if it leaves "
-                "the loop",
-                step=words[0][0],
+                do=do,
+                step=node,
             )
 
 
