@@ -66,13 +66,12 @@ WRITTEN = {
 }
 ONE = {"n": 1, "seed": 7}
 SEARCHED = {
-    "locate.searches": ["search | word | . | 0"],
-    "locate.candidates": [],
-    "widen.searches": ["search | other | . | 0"],
-    "widen.candidates": [],
+    "search.searches": ["word | . | 0", "other | . | 0"],
+    "search.findings": [],
+    "search.answer": "nothing was hit for word or other",
 }
 REVIEWED: dict[str, Any] = {
-    "scope.files": ["code.py"],
+    "review.files": ["code.py"],
     "review.findings": [],
     "review.examined": [
         f"{name} | all of code.py" for name in ("correctness", "readability", "maintainability", "security")
@@ -265,24 +264,24 @@ ATTEMPTS: dict[str, Lazy] = {
     ),
     "safe-shell-search: x in every field": Lazy(
         "safe-shell-search/scripts/safe_shell_search.py",
-        End("refused", "locate", "write tool | pattern | folder | hits"),
+        End("refused", "search", "write pattern | hits"),
         params={"question": "x"},
     ),
     "safe-shell-search: found, and nothing was read": Lazy(
         "safe-shell-search/scripts/safe_shell_search.py",
-        End("refused", "report", "nothing that was read proves it"),
-        {**SEARCHED, "report.verdict": "found"},
+        End("refused", "search", "nothing that was read proves it"),
+        {**SEARCHED, "search.verdict": "found"},
         params={"question": "x"},
     ),
     "safe-shell-search: two searches that nobody made": Lazy(
         "safe-shell-search/scripts/safe_shell_search.py",
-        End("done", "report"),
-        {**SEARCHED, "report.verdict": "absent", "report.answer": "nothing was hit for word or other"},
+        End("done", "search"),
+        {**SEARCHED, "search.verdict": "absent"},
         params={"question": "x"},
     ),
     "code-quality: x in every field": Lazy(
         "code-quality/scripts/code_quality.py",
-        End("refused", "scope", "no such file or folder"),
+        End("refused", "review", "no such file or folder"),
         params={"subject": "x"},
     ),
     "code-quality: three aspects": Lazy(
@@ -292,7 +291,7 @@ ATTEMPTS: dict[str, Lazy] = {
         params={"subject": "x"},
     ),
     "code-quality: nothing found": Lazy(
-        "code-quality/scripts/code_quality.py", End("done", "report"), REVIEWED, params={"subject": "x"}
+        "code-quality/scripts/code_quality.py", End("done", "doubt"), REVIEWED, params={"subject": "x"}
     ),
     "codebase-analysis: x in every field": Lazy(
         "codebase-analysis/scripts/codebase_analysis.py",

@@ -183,6 +183,16 @@ def all_but_last_sentence(text: str) -> str:
     return text.strip()[: -len(sentence(-1)(text))].rstrip()
 
 
+def without_places_read(text: str) -> str:
+    """An answer without its second sentence and its last clause, which say what findings and searches say."""
+    return f"{sentence(0)(text)} {sentence(2)(text).partition(';')[0].removeprefix('Searches for ')}."
+
+
+def searches(rows: list[str]) -> list[str]:
+    """Searches by the search tool, without its name; one of the whole project names no folder."""
+    return [row.replace(" | . | ", " | ") for row in parts(1, 2, 3)(rows)]
+
+
 def sentence(at: int) -> Callable[[str], str]:
     """Takes one sentence of a text."""
     return lambda text: re.split(r"(?<=[.!?]) ", text.strip())[at]
@@ -246,6 +256,21 @@ def joined_findings(rows: list[str]) -> list[str]:
     ]
 
 
+def unexamined(findings: list[str], examined: list[str]) -> list[str]:
+    """What was looked at for the aspects that no finding has."""
+    found = {row.split(" | ")[1] for row in findings}
+    return [row for row in examined if row.split(" | ")[0] not in found]
+
+
+def decided(rows: list[str]) -> list[str]:
+    """Rows such as "F1 | kept | a.py:3 reads it, and so on": of a kept finding the place alone."""
+    parts = [row.split(" | ", 2) for row in rows]
+    return [
+        f"{name} | {word} | {re.findall(r'[^ ]+:[0-9]+(?:-[0-9]+)?', why)[0] if word == 'kept' else why}"
+        for name, word, why in parts
+    ]
+
+
 # What is added to each work item from its clusters.
 DERIVED = ("findings", "cause", "intent")
 
@@ -277,6 +302,13 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
         "unsure": ("result", lines_under("UNSURE")),
         "unread": ("result", lines_under("UNREAD")),
     },
+    "code-quality.review": {"examined": (("findings", "examined"), unexamined)},
+    "safe-shell-search.search": {
+        "searches": ("searches", searches),
+        "findings": ("findings", in_same_file),
+        "answer": ("answer", without_places_read),
+    },
+    "code-quality.doubt": {"kept": ("kept", decided)},
     "codebase-analysis.deepen": {"findings": ("findings", in_same_file)},
     "doc-sync.migrate": {"undone": ("settled", rows_of(how="left")), "homes": ("settled", rows_of("D6"))},
     "doc-sync.report": {"note": ("report", paragraph(2))},

@@ -20,6 +20,13 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
         "domain": "refactor-explore@Duplication/context",
         "files": "refactor-explore@Duplication/context",
     },
+    "safe-shell-search.search": {
+        "searches": "locate",
+        "findings": "confirm",
+        "verdict": "report",
+        "answer": "report",
+    },
+    "code-quality.review": {"files": "scope", "intent": "scope"},
     "incoherence-deep-dive.judge": {"evidence": "trace", "history": "trace"},
     "incoherence-reconcile.apply": {"status": "account", "changes": "account", "note": "account"},
     "refactor-explore.search": {"former_signs": "principle.signs"},

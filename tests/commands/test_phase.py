@@ -73,7 +73,7 @@ def test_a_phase_says_what_each_skill_contributes(cli: Command) -> None:
     shown = cli("phase", "code_review")
     assert (shown.code, shown.err) == (0, "")
     assert "1      safe-shell-search  core     policy policy.yaml, tools read search shell, 2 rules (" in shown.out
-    assert "2      code-quality       adapter  its run: 4 steps" in shown.out
+    assert "2      code-quality       adapter  its run: 2 steps" in shown.out
     assert "  lockstep phase code_review --start -- --subject FILL_subject" in shown.out
     found = json.loads(cli("phase", "code_review", "--json").out)
     assert found["members"][0]["contributes"]["policy"] == "policy.yaml"

@@ -29,15 +29,13 @@ def test_the_verdict_is_fail_if_a_must_was_kept(severity: str, standing: str, ve
         **VALUES,
         "review.findings": [VALUES["review.findings"][0].replace("MUST", severity)],
         "doubt.kept": [f"F1 | {standing} | the caller at data.txt:3 decides"],
-        "scope.intent": "to be three lines; data.txt:1 says so",
+        "review.intent": "to be three lines; data.txt:1 says so",
     }
-    for step in ("scope", "review", "doubt"):
+    for step in ("review", "doubt"):
         mine = {name.partition(".")[2]: value for name, value in given.items() if name.startswith(f"{step}.")}
         block = follower.follow(block, mine)
-    assert block.context["doubt.verdict"] == verdict
-    done = follower.follow(block, {})
-    assert done.kind == "done"
-    lines = done.result["report"].splitlines()
+    assert (block.kind, block.result["verdict"]) == ("done", verdict)
+    lines = block.result["report"].splitlines()
     told = f"- {severity}, correctness, data.txt:2: the total is wrong by one (kept: the caller at data.txt:3 decides)"
     assert lines[0] == f"Verdict: {verdict}."
     assert lines[2] == (told if standing == "kept" else "No finding.")
@@ -82,8 +80,18 @@ def test_every_aspect_was_examined_and_every_finding_is_settled_and_reported(tmp
     assert faults(tmp_path, "findings", ["data.txt"], [], EXAMINED[:3]) == [
         "examined: say what was looked at for security"
     ]
-    assert faults(tmp_path, "kept", finding, []) == ["finding F1 is missing"]
-    assert faults(tmp_path, "kept", finding, ["F1 | kept | yes"]) == ["F1: say why, with the path:line that decides"]
+    assert faults(tmp_path, "findings", ["data.txt"], finding, EXAMINED[1:]) == []
+    assert faults(tmp_path, "findings", ["data.txt"], finding, "{examined}") == [
+        f"examined: say what was looked at for {aspect}" for aspect in ASPECTS[1:]
+    ]
+    assert faults(tmp_path, "findings", ["gone.txt"], [], EXAMINED)[0].startswith("gone.txt: no such file")
+    assert faults(tmp_path, "report", finding, EXAMINED, []) == ["finding F1 is missing"]
+    dropped = ["F1 | dropped | yes"]
+    assert faults(tmp_path, "kept", finding, dropped) == ["F1: say why, with the path:line that decides"]
+    for why in ("it still looks wrong", "data.txt:9"):
+        assert faults(tmp_path, "kept", finding, [f"F1 | kept | {why}"]) == [
+            "F1: name the path:line that decides, as it can be opened"
+        ]
     kept = ["F1 | kept | the caller at data.txt:3 decides"]
     assert faults(tmp_path, "kept", finding, kept) == []
 
@@ -94,10 +102,10 @@ def test_the_report_has_what_was_kept_the_most_severe_first(tmp_path: Path) -> N
         "F2 | security | MUST | data.txt:2 | `two` | a | b",
         "F3 | security | SHOULD | data.txt:3 | `three` | dropped later",
     ]
-    kept = ["F1 | kept | data.txt:1", "F2 | kept | data.txt:2", "F3 | dropped | data.txt:3"]
-    [printed] = faults(tmp_path, "report", findings, EXAMINED[:1], kept, "fail")
+    kept = ["F1 | kept | data.txt:1", "F2 | kept | data.txt:2", "F3 | dropped | data.txt:3 says otherwise"]
+    [printed] = faults(tmp_path, "report", findings, EXAMINED[:1], kept)
     assert json.loads(printed) == (
         "Verdict: fail.\n\n- MUST, security, data.txt:2: a | b (kept: data.txt:2)\n"
         "- COULD, readability, data.txt:1: says nothing (kept: data.txt:1)\n\n"
-        "Examined:\n- correctness | all three lines of it"
+        "Examined, and nothing found:\n- correctness | all three lines of it"
     )

@@ -13,7 +13,7 @@ from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.guard import Guard
 from skills.lib.guard.policy import Policy, compile_policy
 from skills.lib.skillfile import load_skill
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, Follower, Values
 
 pytestmark = pytest.mark.req("L-02")
 SKILL = SKILLS / "safe-shell-search"
@@ -85,42 +85,83 @@ def faults(project: Path, *values: str | list[str]) -> list[str]:
     (project / "a.py").write_text("one\nclass RateLimiter:\n")
     words = [value if isinstance(value, str) else json.dumps(value) for value in values]
     done = subprocess.run([sys.executable, str(CHECK), *words], cwd=project, capture_output=True, text=True, timeout=60)
-    assert done.returncode == (1 if done.stdout else 0), done.stderr
+    assert done.returncode == (0 if done.stdout.startswith('"') else 1), done.stderr
     return done.stdout.splitlines()
 
 
+def proof(project: Path, verdict: str, searches: list[str], findings: list[str], *before: list[str]) -> list[str]:
+    """What the check says of a pass with these, after earlier searches and findings."""
+    return faults(project, "proof", verdict, "as it was asked", searches, findings, *before)
+
+
+EMPTY = ["Limiter | 0", "rg rate.?limit | . | 0"]
+HIT = ["class | . | 1"]
+FOUND = "a.py:2 | `class RateLimiter:` | it exists"
+
+
 def test_a_finding_is_a_place_with_the_words_that_stand_there(tmp_path: Path) -> None:
-    assert faults(tmp_path, "findings", ["a.py:2 | `class RateLimiter:` | it exists"]) == []
-    assert faults(tmp_path, "findings", ["a.py:1 | `class RateLimiter:` | it exists"]) == [
+    assert proof(tmp_path, "open", HIT, ["a.py:1 | `class RateLimiter:` | it exists"]) == [
         "a.py:1: `class RateLimiter:` is not in that line; line 2 has it"
     ]
-    [gone] = faults(tmp_path, "findings", ["b.py:1 | `x` | it exists"])
+    assert proof(tmp_path, "open", HIT, ["a.py:1 | `one` | x", ":2 | `two` | y"]) == [
+        "a.py:2: `two` is not in that line; quote the line letter for letter"
+    ]
+    [gone] = proof(tmp_path, "open", HIT, ["b.py:1 | `x` | it exists"])
     assert gone.endswith("no such file or folder; paths are relative to the project's root")
-    [bare] = faults(tmp_path, "findings", ["a.py:2 | it exists | so it seems"])
+    [bare] = proof(tmp_path, "open", HIT, ["a.py:2 | it exists | so it seems"])
     assert "write path:line | `the words that stand there` | what it shows" in bare
 
 
+def test_a_search_has_its_parts_and_the_number_of_its_hits(tmp_path: Path) -> None:
+    assert proof(tmp_path, "open", ["looked around"], []) == ["'looked around': write pattern | hits; no part is empty"]
+    assert proof(tmp_path, "open", ["x | . | many"], []) == ["'x | . | many': end it with the number of hits"]
+
+
 def test_absence_is_shown_by_two_searches_without_a_hit(tmp_path: Path) -> None:
-    empty = ["search | Limiter | . | 0", "rg | rate.?limit | . | 0"]
-    assert faults(tmp_path, "answer", "absent", "nothing for rate.?limit", [], empty[:1], empty[1:]) == []
-    assert faults(tmp_path, "answer", "absent", "nothing for Limiter", [], empty[:1], empty[:1]) == [
+    assert proof(tmp_path, "absent", EMPTY[1:], [], EMPTY[:1], []) == [
+        json.dumps(
+            "as it was asked\n\nVerdict: absent.\n\nSearched (pattern | folder | hits):\n"
+            "- Limiter | 0\n- rg rate.?limit | . | 0"
+        )
+    ]
+    assert proof(tmp_path, "absent", EMPTY[:1], [], EMPTY[:1], []) == [
         "1 searches found nothing, and 2 show that something is absent: the verdict is open"
     ]
-    assert faults(tmp_path, "answer", "absent", "it is not there", [], empty, []) == [
-        "answer names no pattern that was searched for, such as Limiter"
+    assert proof(tmp_path, "absent", HIT, []) == [
+        "0 searches found nothing, and 2 show that something is absent: the verdict is open"
     ]
-    assert faults(tmp_path, "answer", "open", "not settled", [], [], []) == []
 
 
-def test_found_rests_on_a_finding_and_names_its_place(tmp_path: Path) -> None:
-    finding = "a.py:2 | `class RateLimiter:` | it exists"
-    assert faults(tmp_path, "answer", "found", "a.py:2 defines it", [finding], [], []) == []
-    assert faults(tmp_path, "answer", "found", "a.py defines it", [finding], [], []) == [
-        "answer names no place of the findings, such as a.py:2"
-    ]
-    assert faults(tmp_path, "answer", "found", "a.py:2 defines it", [], [], []) == [
-        "nothing that was read proves it: the verdict is absent or open"
-    ]
+def test_found_rests_on_a_finding_which_the_report_names(tmp_path: Path) -> None:
+    report = (
+        f"as it was asked\n\nVerdict: found.\n\nRead:\n- {FOUND}\n\n"
+        "Searched (pattern | folder | hits):\n- class | . | 1"
+    )
+    assert proof(tmp_path, "found", HIT, [FOUND]) == [json.dumps(report)]
+    assert proof(tmp_path, "found", HIT, [], [], [FOUND]) == [json.dumps(report)]
+    assert proof(tmp_path, "found", HIT, []) == ["nothing that was read proves it: the verdict is absent or open"]
+    assert faults(tmp_path, "proof", "found", "so so so so so so", HIT, [FOUND]) == ["answer says too little"]
+
+
+def test_an_open_question_is_searched_three_times_more_with_the_shell(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a.py").write_text("one\nclass RateLimiter:\n")
+    agent = Follower("safe-shell-search/scripts/safe_shell_search.py", tmp_path)
+    block = agent.begin("--question", "Is there a limiter?")
+    assert "shell" not in str(block.root.get("tools")).split()
+    values: Values = {
+        "searches": HIT,
+        "findings": [FOUND, ":1 | `one` | no"],
+        "verdict": "open",
+        "answer": "Search for rate next.",
+    }
+    for at in range(3):
+        block = agent.follow(block, values if at == 0 else {**values, "searches": [f"rg rate{at} | . | 0"]})
+        assert (block.at, block.context["search.answer"]) == ("widen", "Search for rate next.")
+        assert "shell" in str(block.root.get("tools")).split()
+    assert block.context["widen.found"] == f"- {FOUND}\n- a.py:1 | `one` | no\n- {FOUND}\n- a.py:1 | `one` | no"
+    done = agent.follow(block, {**values, "searches": ["rg rate3 | . | 0"]})
+    assert (done.kind, done.result["verdict"]) == ("done", "open")
 
 
 def test_its_skill_file_is_short() -> None:

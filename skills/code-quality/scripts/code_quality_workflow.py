@@ -1,4 +1,4 @@
-"""The graph of code-quality: scope, review by four aspects, doubt each finding, report."""
+"""The graph of code-quality: review by four aspects, doubt each finding; a script writes the report."""
 
 from __future__ import annotations
 
@@ -18,31 +18,23 @@ PROMPTS = read_prompts(__file__)
 CHECK = "check_review.py"
 LOOKING = ["read", "search", "shell(git diff)", "shell(git log)", "shell(git show)", "shell(git status)"]
 
-SCOPE: list[Requirement] = [
-    Field("files", "list", minimum=1, maximum=40, help="each file to read, relative to the project's root"),
-    Field("intent", minimum=20, maximum=1000, help="what the code is for, and where that is said"),
-    Command([CHECK, "files", "{files}"], 60, help="each file exists"),
-]
 REVIEW: list[Requirement] = [
-    Field(
-        "findings", "list", maximum=30, help='each "F1 | aspect | MUST | path:line | `words` | what goes wrong; cure"'
-    ),
-    Field("examined", "list", minimum=4, maximum=12, help='each "aspect | what was looked at, with path:line"'),
+    Field("files", "list", minimum=1, maximum=40, help="each file that was read, relative to the project's root"),
+    Field("intent", minimum=20, maximum=1000, help="what the code is for, and where that is said"),
+    Field("findings", "list", maximum=30, help='"F1 | aspect | MUST | path:line | `words` | what goes wrong; cure"'),
+    Field("examined", "list", maximum=12, required=False, help='"aspect | what was looked at, with path:line"'),
     Command(
-        [CHECK, "findings", "{scope.files}", "{findings}", "{examined}"],
+        [CHECK, "findings", "{files}", "{findings}", "{examined}"],
         60,
-        help="each place has its words; all four aspects were examined",
+        help="each place has its words; an aspect without a finding was examined",
     ),
 ]
 DOUBT: list[Requirement] = [
-    Field("kept", "list", maximum=30, help='each "F1 | kept or dropped | why"; [] where there is no finding'),
-    Command([CHECK, "kept", "{review.findings}", "{kept}"], 60, help="each finding is kept or dropped, once"),
-]
-REPORT: list[Requirement] = [
+    Field("kept", "list", maximum=30, help='"F1 | kept | path:line" or "F2 | dropped | why"; [] without findings'),
     Command(
-        [CHECK, "report", "{review.findings}", "{review.examined}", "{doubt.kept}", "{doubt.verdict}"],
+        [CHECK, "report", "{review.findings}", "{review.examined}", "{kept}"],
         60,
-        help="writes the report",
+        help="each finding is kept or dropped, once; writes the report",
         records="report",
     ),
 ]
@@ -59,48 +51,27 @@ def doubted(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 WORKFLOW = Workflow(
     "code-quality",
     StepDef(
-        "scope",
-        "Say which files",
-        PROMPTS["scope"],
-        {Outcome.OK: "review"},
-        needs=["subject"],
-        requires=SCOPE,
-        forbidden=PROMPTS["scope (forbidden)"].splitlines(),
-        tools=LOOKING,
-    ),
-    StepDef(
         "review",
         "Review by four aspects",
         [PROMPTS["review"], "", get_convention("severity", "Categories")],
         {Outcome.OK: "doubt"},
-        needs=["subject", "scope.files", "scope.intent"],
+        needs=["subject"],
         requires=REVIEW,
         forbidden=PROMPTS["review (forbidden)"].splitlines(),
-        tools=LOOKING,
     ),
     StepDef(
         "doubt",
-        "Doubt each finding",
+        "Doubt each finding, and have the report made",
         PROMPTS["doubt"],
-        {Outcome.OK: "report"},
+        {Outcome.OK: None},
         doubted,
-        needs=["scope.files", "scope.intent", "review.findings"],
+        needs=["review.intent", "review.findings"],
         requires=DOUBT,
         forbidden=PROMPTS["doubt (forbidden)"].splitlines(),
-        tools=LOOKING,
-    ),
-    StepDef(
-        "report",
-        "Report what is left",
-        PROMPTS["report"],
-        {Outcome.OK: None},
-        needs=["subject", "doubt.verdict"],
-        requires=REPORT,
-        forbidden=PROMPTS["report (forbidden)"].splitlines(),
-        tools=["read"],
     ),
     title="Code quality",
     description="Reviews files for correctness, readability, maintainability and security, each finding at its place.",
+    tools=LOOKING,
     params=[Arg("subject", help="the files or the change to review, and what it was for")],
     closing=PROMPTS["closing"],
     unchecked="whether something was overlooked, and whether a finding was understood",

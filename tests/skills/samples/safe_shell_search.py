@@ -4,15 +4,15 @@ from typing import Any
 
 from skills.lib.testing.samples import any_of
 
-SEARCHES = ["search | the word | . | 0", "rg | the other word | . | 0"]
+SEARCHES = ["the word | . | 0", "rg the other word | . | 0"]
 VALUES: dict[str, Any] = {
-    "locate.searches": SEARCHES,
-    "locate.candidates": any_of(["data.txt:2 | its second line"], []),
+    "search.searches": SEARCHES,
+    "search.findings": any_of(["data.txt:2 | `two` | it is there"], []),
+    "search.verdict": any_of("open", "found", "absent"),
+    "search.answer": "It is there; for the word, and the other word, nothing was hit.",
     "widen.searches": SEARCHES,
-    "widen.candidates": any_of(["data.txt:3 | its third line"], []),
-    "confirm.findings": ["data.txt:2 | `two` | it is there"],
-    "confirm.settled": any_of("yes", "no"),
-    "report.verdict": any_of("found", "absent"),
-    "report.answer": "data.txt:2 has it; nothing was hit for the word, nor for the other word.",
+    "widen.findings": ["data.txt:2 | `two` | it is there", ":3 | `three` | and so is this"],
+    "widen.verdict": any_of("found", "absent", "open"),
+    "widen.answer": "It is there; for the word, and the other word, nothing was hit.",
 }
 FILES = {"data.txt": "one\ntwo\nthree\n"}
