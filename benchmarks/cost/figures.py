@@ -20,8 +20,8 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 BEGIN, END = "<!-- cost -->", "<!-- /cost -->"
 # What a run may cost, in characters read and typed together. A bound is lowered with what it bounds, and not raised.
 BUDGETS = {
-    "code-quality": 13_500,
-    "codebase-analysis": 36_000,
+    "code-quality": 10_000,
+    "codebase-analysis": 35_000,
     "decision-critic": 33_000,
     "deepthink": 124_000,
     "doc-sync": 45_500,
@@ -32,7 +32,7 @@ BUDGETS = {
     "problem-analysis": 32_000,
     "prompt-engineer": 42_000,
     "refactor": 73_500,
-    "safe-shell-search": 13_000,
+    "safe-shell-search": 6_000,
     "solution-design": 69_000,
     "task-spec-check": 10_500,
 }

@@ -65,7 +65,7 @@ def report(verdict: str, answer: str, searches: Rows, findings: Rows) -> str:
     told = [f"- {row}" for row in dict.fromkeys(searches)]
     heads = [f"{answer.strip()}", "", f"Verdict: {verdict}."]
     return "\n".join(
-        [*heads, *(["", "Read:", *read] if read else []), "", f"Searched (pattern | folder | hits):", *told]
+        [*heads, *(["", "Read:", *read] if read else []), "", "Searched (pattern | folder | hits):", *told]
     )
 
 
