@@ -17,16 +17,15 @@ from skills.lib.agent.kept import submissions
 from skills.lib.agent.kept.lease import is_held, lease
 from skills.lib.agent.redaction import Redactor
 from skills.lib.agent.results import SessionResult
+from skills.lib.agent.session_tools import SessionTools
 from skills.lib.agent.tools import outputs
 from skills.lib.agent.watching.activity import Activity, path_in
 from skills.lib.agent.watching.concealment import Concealment
 from skills.lib.agent.watching.visibility import SUMMARY, Levels
-from skills.lib.errors import LockstepError, RefusedError, UsageError
-from skills.lib.guard.offering import ESSENTIAL
+from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import ENDED, Request
 from skills.lib.record import Record
-from skills.lib.runtime.reporting import REPORT
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -77,14 +76,14 @@ class Agent:
         self.configuration = configuration or load(self.project)
         self._overrides = dict(overrides or {})
         self.settings = (settings or self.configuration.settings).changed(**self._overrides)
-        self._model, self._tools, self._base_url = model, tools, base_url
+        self._model, self._base_url = model, base_url
+        self._tools = SessionTools(self.project, self.home, tools, self.configuration.shell)
         self._conversations, self._before_commit = conversations or self.home, before_commit
         self._is_void = is_void
         self._names = dict(tool_names or {})
         visibility = self.configuration.visibility
         self._levels = Levels(visibility, self.configuration.tool_types, self._names)
         self._redactor = Redactor(visibility.sensitive_fields)
-        _check_names([tool.name for tool in tools or ()])
         self._cancelled: set[str] = set()
         # Of each run the last cancellation before its session began.
         self._begun_after: dict[str, int] = {}
@@ -240,7 +239,7 @@ class Agent:
             self.project,
             self.configuration,
             self._choice(),
-            self._tool_names,
+            self._tools.names,
             self._names,
             self.settings.undeclared,
             self._redactor.text,
@@ -251,38 +250,6 @@ class Agent:
         from skills.lib.agent.models.model_choice import ModelChoice  # of the extra
 
         return ModelChoice(self._model, self._base_url, self.configuration)
-
-    def _tool_names(self) -> list[str]:
-        """The names of the tools that every session has."""
-        if self._tools is not None:
-            return [tool.name for tool in self._tools]
-        from skills.lib.agent.tools import project_tools  # a session needs them
-
-        return [tool.name for tool in project_tools(self.project, self.home)]
-
-    def _tools_of(self, following: Following) -> list[BaseTool]:
-        """The tools of one session, which keep what it has read; they also read the skill, and the ledger's folder."""
-        from skills.lib.agent import tools  # of the extra
-        from skills.lib.agent.planning import kinds
-
-        gateway = kinds.gateway_tools_of(following)
-        if gateway is not None:
-            own = gateway
-        elif self._tools is not None:
-            own = list(self._tools)
-        else:
-            skill, rules = following.skill_folder(), following.rules
-            readable = [self.home, *([skill] if os.path.isfile(os.path.join(skill, "SKILL.md")) else [])]
-            text_of = rules.text_of(following.run) if rules is not None else None
-            own = tools.of(
-                self.project,
-                self.home,
-                readable=readable,
-                text_of=text_of,
-                configured=self.configuration.shell,
-                stopped=following.is_cancelled,
-            )
-        return [*own, *tools.essentials_of(self.home, following.run)]
 
     def _followed(self, run: str, shared: Shared, settings: Settings) -> SessionResult:
         """Follow one run, and the sub-agents of its steps by the same model."""
@@ -305,7 +272,7 @@ class Agent:
                 return chat_models.cancellable(model, following.is_cancelled)
 
             own = kinds.middleware_of(following)
-            session = Session(following, model_of, self._tools_of(following), shared.conversations, child, own)
+            session = Session(following, model_of, self._tools.of(following), shared.conversations, child, own)
             try:
                 session.follow()
             except Exception as error:
@@ -335,7 +302,7 @@ class Agent:
             activity,
             rules.settings(base, self._overrides, self.configuration.most_iterations) if rules else base,
             names=self._names,
-            commands_of=self._commands,
+            commands_of=self._tools.commands,
             guarding=Guarding(self.project, run),
             is_cancelled=self._cancellation(run, activity),
             rules=rules,
@@ -389,28 +356,6 @@ class Agent:
                 f"{what} has a secret in it: {', '.join(kinds)}. Nothing was written",
                 remedy="take it out: name a file or a variable that has it, which a program reads by itself",
             )
-
-    def _commands(self, line: str) -> list[Sequence[str]]:
-        """The commands of a line, as a step's patterns judge them; none if it writes a file or cannot be read."""
-        from skills.lib.agent.tools import command_lines
-
-        try:
-            parts = command_lines.read_line(line, self.project)
-        except LockstepError:
-            return []
-        return [] if any(part.writes for part in parts) else [part.argv for part in parts]
-
-
-def _check_names(names: Sequence[str]) -> None:
-    """Raise UsageError for tools of which one would silently take the place of another."""
-    own = {*ESSENTIAL, REPORT}
-    for name in names:
-        if name in own:
-            raise UsageError(
-                f"the tool {name} has the name of one that every session brings", remedy="name it otherwise"
-            )
-        if names.count(name) > 1:
-            raise UsageError(f"{names.count(name)} tools are called {name}", remedy="give each a name of its own")
 
 
 class Shared(Record):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 
-from skills.lib.agent import stops
+from skills.lib.agent import report_texts, stops
 from skills.lib.agent.calls import Ended, Stamp, plain, readable
 from skills.lib.agent.configuration.settings import SIMPLE
 from skills.lib.agent.limits import Limits
@@ -259,8 +259,8 @@ class Following:
                 raise
             return Ended("\n".join(error.lines()), False)
         if response.exit_code or response.run is None:
-            return Ended(_refusal(response.refusal), False)
-        return self._left_undone(peek.run, response.run) or Ended(_moved(response.run, stamp))
+            return Ended(report_texts.refusal(response.refusal), False)
+        return self._left_undone(peek.run, response.run) or Ended(report_texts.moved(response.run, stamp))
 
     def _left_undone(self, before: Run, after: Run) -> Ended | None:
         """What a report comes to that left objectives undone; None for any other."""
@@ -381,24 +381,3 @@ def _number(peek: Peek) -> str:
     """The number of the present step, as ``3 of 7``."""
     assert peek.element is not None
     return f"{peek.element.attributes['number']} of {peek.element.attributes['of']}"
-
-
-def _refusal(refusal: Any) -> str:
-    """A refused report as a model reads it: why, what is missing and wrong by its name, what would be valid."""
-    lines = [f"Refused ({refusal.code}), nothing was changed: {refusal.why}"]
-    lines += [f"  {name}: {fault}" for name, fault in refusal.faults.items() if fault not in refusal.why]
-    lines += [f"  {name} is one of: {', '.join(choices)}" for name, choices in refusal.choices.items()]
-    lines += [f"  valid {kind}: {', '.join(map(str, several))}" for kind, several in refusal.valid.items() if several]
-    missing = [name for name in refusal.missing if name not in refusal.faults]
-    lines += [f"  missing: {', '.join(missing)}"] if missing else []
-    return "\n".join(lines)
-
-
-def _moved(run: Any, stamp: Stamp | None) -> str:
-    if run.ended:
-        return f"Recorded. The run is {run.status}."
-    if run.status == "waiting":
-        return "Recorded. The run waits for a person now."
-    if stamp is not None and run.step == stamp.step and run.turn == stamp.turn:
-        return "Nothing new was recorded."
-    return f"Recorded. The run is at {run.step} now: its block stands in the system message."

@@ -149,6 +149,13 @@ def test_a_denial_names_no_command_of_a_missing_launcher(host: Host, held: Print
     assert f"{host.state}/step" not in denied
 
 
+def test_the_block_that_a_host_is_reminded_of_restores_a_missing_launcher(host: Host, held: PrintedBlock) -> None:
+    (host.state / "step").unlink()
+    assert held.next.splitlines()[0] in host.say("go on").context
+    assert (host.state / "step").is_file()
+    assert host.go(held, seen="x").step == "last"
+
+
 def test_a_line_that_only_mentions_a_missing_launcher_calls_none(host: Host) -> None:
     block = host.at("begin")
     (host.state / "step").unlink()
