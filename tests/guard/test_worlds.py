@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.guard.guard import Guard
@@ -75,6 +75,8 @@ PARTLY = of_data(tools={"call": {"needs": NEEDS}, **tools()})
 WHOLLY = of_data(tools={"call": {"needs": NEEDS}, "all": {"shows": {".": "result"}}})
 
 
+@example({}, [("set", "a", {}), ("forget", "a.x", GONE), ("remove", "a.x.z", GONE)])
+@example({}, [("set", "a", {}), ("set", "b", {"x": 1}), ("forget", "a.x", GONE)])
 @given(worlds, steps)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_is_said_of_a_world_is_so(world: dict[str, Any], made: list[tuple[str, str, Any]]) -> None:

@@ -39,8 +39,8 @@ def _members(values: list[Any]) -> Any:
     if isinstance(value, (Open, OpenList)) or value is UNKNOWN:
         return UNKNOWN
     if isinstance(value, dict):
-        value = list(value.values())
-        return UNKNOWN if UNKNOWN in value else value
+        there = [(part, exists(part)) for part in value.values()]
+        return UNKNOWN if any(sure is UNKNOWN for _, sure in there) else [part for part, sure in there if sure]
     return value if isinstance(value, list) else Fault(f"{kind_of(value)} has no members")
 
 
@@ -199,11 +199,10 @@ def _overlap(first: Any, *others: Any) -> Any:
 def _shares(values: list[Any], folder: str) -> Any:
     """Whether two lists have a member in common."""
     listed = [list(value) if isinstance(value, str) else [] if value is ABSENT else value for value in values]
-    if any(isinstance(value, dict) and not isinstance(value, Open) for value in listed):
-        listed = [list(value) if type(value) is dict else value for value in listed]
+    listed = [_keys([value], folder) if isinstance(value, dict) else value for value in listed]
     if [] in listed and not any(isinstance(value, OpenList) and not value for value in listed):
         return False
-    if any(value is UNKNOWN or isinstance(value, Open) for value in listed):
+    if any(value is UNKNOWN for value in listed):
         return UNKNOWN
     if not all(isinstance(value, list) for value in listed):
         return Fault("shares() takes two lists")
