@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.guard.policy import compile_policy
-from skills.lib.hosts.hook import decision, early, event, guarding, learning, policy_only, policy_texts, quick
+from skills.lib.hosts.hook import (
+    decision,
+    early,
+    event,
+    facts,
+    guarding,
+    learning,
+    policy_only,
+    policy_texts,
+    quick,
+    sessions,
+)
+from skills.lib.hosts.hook.followed import Followed
+from skills.lib.model.run import Request
+from skills.lib.runtime import Runner, loading
+from tests.fixtures.skill import source_of
 
 # What the hook answers: the exit code, and what it wrote.
 Said = tuple[int, str]
+NAMES = ("quick", "long")
+_STEPS = """
+    StepDef("begin", "Begin", "Begin.", {Outcome.OK: "work"}),
+    StepDef("work", "Work", "Work.", {Outcome.OK: None}, tools=["read", "shell(rm)", "shell(git)", "write"]),
+    """
 
 
 class Pair:
@@ -27,16 +53,17 @@ class Pair:
         self.quick = 0  # how many events were answered before the library
         self._patch = patch
         self._written: list[str] = []
-        for place in ("sub", ".git"):
-            (self.project / place).mkdir(parents=True)
-        (self.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-        (self.project / "a.py").write_text("one\n")
+        self._runs: dict[str, str] = {}
+        (self.project / "sub").mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", "-b", "main", self.project], check=True)
+        self.edit("one\n")
         (self.project / "out").symlink_to(folder)
         (self.project / "link").symlink_to(self.project / "lockstep.policy.yaml")
         self.change(policy)
         patch.setenv("LOCKSTEP_STATE", str(self.state))
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         patch.setattr(policy_texts, "compile_apart", lambda text, _: compile_policy(text.decode(), policy_name()))
+        patch.setattr(facts, "PATIENCE", 0)
         for module in (event, decision):
             patch.setattr(module, "write", lambda _, text: self._written.append(text))
 
@@ -44,6 +71,44 @@ class Pair:
         """Write the policy, and wait until an index of it is kept."""
         (self.project / policy_name()).write_text(policy)
         settle()
+
+    def edit(self, text: str) -> None:
+        """Change the content of the working tree."""
+        (self.project / "a.py").write_text(text)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Another process holds the facts of both sessions."""
+        with contextlib.ExitStack() as opened:
+            for path in (self.state / "facts").glob("*"):
+                fcntl.flock(opened.enter_context(path.open("rb")), fcntl.LOCK_EX)
+            yield
+
+    def follow(self, names: tuple[str, ...]) -> None:
+        """Have each of these sessions follow a run of its own, which is at a step that allows some tools."""
+        for name in names:
+            script = str(self.project.parent / f"in_{name}" / "scripts" / f"in_{name}.py")
+            if name not in self._runs:
+                self._runs[name] = self._opened(script, f"in_{name}")
+            about: Followed = {"run": self._runs[name], "project": str(self.project), "script": script, "signed": True}
+            sessions.bind(event.name_of(self.host, name), None, about)
+
+    def leave(self) -> None:
+        """Have no session follow a run."""
+        for name in sessions.names():
+            sessions.forget(name)
+
+    def _opened(self, script: str, skill: str) -> str:
+        """The id of a run of a new skill, which was moved to its second step."""
+        graph = Path(script.removesuffix(".py") + loading.SUFFIX)
+        graph.parent.mkdir(parents=True)
+        graph.write_text(source_of(skill, _STEPS))
+        workflow = loading.load_workflow(str(graph))
+        with contextlib.closing(Runner(CommandLine(sys.executable, script, str(self.project)))) as runner:
+            opened = runner.start(workflow, {}).run
+            assert opened is not None
+            runner.advance(workflow, opened.id, Request("work", run=opened.id, turn=1))
+            return opened.id
 
     def facts(self, session: str) -> list[bytes]:
         """The lines of the facts of a session, and whether some were put aside."""
@@ -63,18 +128,29 @@ class Pair:
         common = {"cwd": str(self.project), "hook_event_name": "PreToolUse"}
         raws = [
             json.dumps({"session_id": name, **common, **about}, ensure_ascii=len(about) % 2 == 0).encode()
-            for name in ("quick", "long")
+            for name in NAMES
         ]
         quickly = self._quickly(raws[0])
         with self._patch.context() as patch:
             for module in (guarding, learning):
                 patch.setattr(module, "is_unconcerned", lambda *_: False)
             slowly = self._answer(lambda: decision.main(raws[1], {"--host": self.host}, _watched()))
-        return quickly, slowly
+        return self._unnamed(quickly), self._unnamed(slowly)
+
+    def _unnamed(self, said: Said) -> Said:
+        """An answer without the names of its session and of the run that this follows."""
+        code, text = said
+        for name in NAMES:
+            text = text.replace(f"-{name}.", "-SESSION.").replace(self._runs.get(name, "RUN"), "RUN")
+            text = text.replace(f"in_{name}", "SKILL")
+        return code, text
 
     def _quickly(self, raw: bytes) -> Said:
-        if early.is_without_use(raw, [], early.kept("facts")):
+        followed = early.kept("sessions")
+        if early.is_without_use(raw, followed, early.kept("facts")):
             return 0, ""
+        if not early.is_of_policies(raw, followed):
+            return self._answer(lambda: decision.main(raw, {"--host": self.host}, _watched()))
         before = self.facts("quick")
         if early.is_quick(raw, self.host, early.kept("facts")):
             self.quick += 1

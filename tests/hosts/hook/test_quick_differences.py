@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from skills.lib.errors import LockstepError
 from skills.lib.guard.policy import compile_policy
 from skills.lib.hosts.hook.tools import TABLE
-from tests.hosts.hook.quick_differences import Pair
+from tests.hosts.hook.quick_differences import NAMES, Pair
 
 pytestmark = [pytest.mark.req("G-03"), pytest.mark.usefixtures("own_project")]
 # How many policies each host is tried with, and how many events each is told of.
@@ -63,9 +64,25 @@ ATOMS = [
     "starts(%worktree, '.')",
     "'a' in 'ab'",
     "min($args) == 'a'",
+    "$tree == $tree",
+    "seen.at == $tree",
+    "seen.at != $tree",
+    "known($head)",
 ]
-PLACES = ["touched", "touched.it", "seen['a b']", "other[$args]", "other[$x]", "."]
-VALUES = ["forget", "forget", "forget", "absent", True, "result.exit == 0", "$args", "present(true)", "result"]
+PLACES = ["touched", "touched.it", "seen.at", "seen.at", "seen['a b']", "other[$args]", "other[$x]", "."]
+VALUES = [
+    "forget",
+    "forget",
+    "forget",
+    "absent",
+    True,
+    "result.exit == 0",
+    "$args",
+    "present(true)",
+    "result",
+    "$tree",
+    "$tree",
+]
 RULED = (
     "shell(rm) shell(rm) shell(rm|-r) shell(make|test) shell(git|push) shell(git) shell(pytest) shell(touch) shell(cat)"
     " shell(npm|run) shell(python) shell(env) shell(cargo|publish) edit edit write write shell read search web Bash"
@@ -110,7 +127,13 @@ ANSWERS: list[Any] = [
     {"command": "ls"},
     *("false", "done", "", False, None, ["false"]),
 ]
-ABOUT = [{"agent_id": "A1"}, {"transcript_path": "/x"}, {"permission_mode": "plan"}, {"tool_use_id": ""}]
+ABOUT = [
+    {"agent_id": "A1"},
+    {"transcript_path": "/x"},
+    {"permission_mode": "plan"},
+    {"tool_use_id": ""},
+    {"x": "/step"},
+]
 # What is written into the facts, and how far from their end.
 DAMAGE = [(1, b""), (1, b"x"), (40, b"\n"), (80, b"\0"), (3, b"}"), (300, b"x"), (90, b"")]
 
@@ -214,6 +237,16 @@ def events_by(by: Random, host: str) -> list[dict[str, Any]]:
     ]
 
 
+def happen(by: Random, pair: Pair) -> None:
+    """What changes around a session: a file, or which sessions follow a run."""
+    if by.random() < 0.1:
+        pair.edit(by.choice("xyz"))
+    if by.random() < 0.04:
+        pair.follow(by.choice([NAMES, ("another",)]))
+    elif by.random() < 0.1:
+        pair.leave()
+
+
 def same(pair: Pair, about: dict[str, Any]) -> None:
     """Tell both sessions of an event."""
     quickly, slowly = pair.tell(about)
@@ -239,8 +272,10 @@ def test_an_event_is_answered_and_kept_as_by_the_library(host: str, tmp_path: Pa
                         pair.change(policy)
                     elif by.random() < 0.03:
                         pair.damage(*by.choice(DAMAGE))
+                    happen(by, pair)
                     for about in events_by(by, host):
-                        same(pair, about)
+                        with pair.locked() if by.random() < 0.1 else contextlib.nullcontext():
+                            same(pair, about)
             except AssertionError as error:
                 raise AssertionError(f"{host} {seed} {policy}") from error
             quick += pair.quick

@@ -12,7 +12,7 @@ import pytest
 
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.hosts.hook import facts, quick
-from tests.hosts.hook.quick_differences import Pair, policy_name
+from tests.hosts.hook.quick_differences import NAMES, Pair, policy_name
 
 pytestmark = [pytest.mark.req("G-03"), pytest.mark.usefixtures("own_project")]
 POLICY = """
@@ -106,6 +106,36 @@ def test_an_index_is_kept_of_a_policy_that_has_not_changed_for_two_ticks(pair: P
         for call in ("x", "y"):
             assert pair.tell(command("rm -f a.py" if at else "rm a.py", f"{call}{at}"))[0] == (0, "")
     assert pair.quick == 2  # the first call after a change reads the policy
+
+
+def test_a_call_is_denied_while_another_process_holds_the_facts(pair: Pair) -> None:
+    result = {"hook_event_name": "PostToolUse", "tool_response": {"output": "x", "exit": 0}}
+    before = pair.facts("quick")
+    with pair.locked():
+        quickly, slowly = pair.tell(command("rm a.py"))
+        assert quickly == slowly
+        assert quickly[0] == 2
+        assert "another process has held it" in quickly[1]
+        quickly, slowly = pair.tell({**command("rm a.py"), **result})
+        assert quickly == slowly
+        assert quickly[0] == 0
+        assert "another process has held it" in quickly[1]
+        assert pair.tell(command("ls", "c2")) == ((0, ""), (0, ""))
+    assert pair.facts("quick") == before
+    assert pair.tell(command("rm a.py")) == ((0, ""), (0, ""))
+    assert pair.quick == 2
+
+
+def test_a_session_that_follows_a_run_is_answered_for_its_step_too(pair: Pair) -> None:
+    pair.follow(NAMES)
+    for line, code in (("ls", 2), ("rm a.py", 0), ("rm x", 2)):
+        quickly, slowly = pair.tell(command(line, line[-4:]))
+        assert quickly == slowly
+        assert quickly[0] == code, line
+    assert pair.quick == 0
+    pair.leave()
+    assert pair.tell(command("ls", "c3")) == ((0, ""), (0, ""))
+    assert pair.quick == 1
 
 
 def test_a_cloned_project_brings_no_index(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,6 +125,11 @@ def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> boo
     return not is_named(raw) and (not known or is_of_others(raw, known)) and not has_policy(raw)
 
 
+def is_of_policies(raw: bytes, followed: "list[str]") -> bool:
+    """True if policies alone may have a say in an event: it names no run, and its session follows none."""
+    return not is_named(raw) and (not followed or is_of_others(raw, followed))
+
+
 def is_of_others(raw: bytes, names: "list[str]") -> bool:
     """True if a whole event is of a session that none of these files is of; what cannot be read may be of any."""
     try:
@@ -407,7 +412,7 @@ def main() -> None:
         holds = has_policy(raw)
         watched["unread"] = holds and any(name in raw for name in OF_POLICIES[:2])
         watched["policy"] = holds or bool(facts and not is_of_others(raw, facts))
-        if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
+        if watched["policy"] and is_of_policies(raw, followed):
             if is_quick(raw, options.get("--host", "claude"), facts):
                 os._exit(0)
             stop_collecting()
