@@ -141,8 +141,9 @@ class Pair:
         """An answer without the names of its session and of the run that this follows."""
         code, text = said
         for name in NAMES:
-            text = text.replace(f"-{name}.", "-SESSION.").replace(self._runs.get(name, "RUN"), "RUN")
-            text = text.replace(f"in_{name}", "SKILL")
+            about = {f"-{name}.": "-SESSION.", f"-{name}*": "-SESSION*", f"in_{name}": "SKILL"}
+            for given, shown in {**about, self._runs.get(name, "RUN"): "RUN"}.items():
+                text = text.replace(given, shown)
         return code, text
 
     def _quickly(self, raw: bytes) -> Said:

@@ -137,5 +137,6 @@ def test_a_skills_command_that_sets_a_variable_of_lockstep_is_denied(host: Host)
         "PYTHONPATH=. python3 train.py --step 1",
         "echo LOCKSTEP_HOME=/x --step",
         f"X=1 python3 {script} --step 1",
+        "(cd x && PYTHONPATH=. python3 train.py --step 1)",
     ):
         assert host.run(line) == SILENT, line

@@ -66,16 +66,17 @@ def is_open(data: bytes, call: str) -> bool:
 
 def _last_sum(data: bytes, digest: str) -> bytes:
     """The checksum of the last line; b"" if that line, or the first, is not as it was written, or of another policy."""
-    first, _, more = data.partition(b"\n")
+    end = data.find(b"\n")
+    first = data[: max(end, 0)]
     if not first[_SUM:].startswith(f' {{"digest":"{digest}","kind":"policy",'.encode()) or data[-1:] != b"\n":
         return b""
     if _sum(b"", first[_SUM + 1 :]) != first[:_SUM]:
         return b""
-    if not more:
+    at = data.rfind(b"\n", 0, -1) + 1
+    if not at:
         return first[:_SUM]
-    lines = data[:-1].rsplit(b"\n", 2)
-    before, last = lines[-2], lines[-1]
-    return last[:_SUM] if _sum(before[:_SUM], last[_SUM + 1 :]) == last[:_SUM] else b""
+    before, last = data.rfind(b"\n", 0, at - 1) + 1, data[at:-1]
+    return last[:_SUM] if _sum(data[before : at - 1][:_SUM], last[_SUM + 1 :]) == last[:_SUM] else b""
 
 
 def _sum(last: bytes, text: bytes) -> bytes:

@@ -102,7 +102,7 @@ def sets_variables(command: str, folder: str) -> bool:
     if not any(word.startswith(STEERING) and "=" in word for words in commands for word in words):
         return False
     scripts = [word for words in commands if "--step" in words for word in words if "\0" not in word]
-    places = [folder, *(os.path.join(folder, words[1]) for words in commands if words[0] == "cd" and len(words) > 1)]
+    places = [folder, *(os.path.join(folder, words[1]) for words in commands if words[:1] == ["cd"] and words[1:])]
     if any(word.endswith("/step") and _is_launcher(word) for words in commands for word in words):
         return True
     return any("\0" not in place and is_entry(os.path.join(place, word)) for place in places for word in scripts)
