@@ -99,8 +99,15 @@ class Agent:
 
     def _note(self, argv: list[str], block: Block) -> None:
         if self.host.remembers:
+            self._know_the_way(block)
             block.remembered = dict(self.memory.of(shlex.join(argv), PrintedBlock(*block.printed)).remembered)
         self.transcript.append(f"{' '.join(argv[2:])}\n{block.exit_code}\n{block.text}{block.errors}")
+
+    def _know_the_way(self, block: Block) -> None:
+        """Give a block its one way, which it does not tell: the checks of the route take it from the graph."""
+        if block.tag == "step" and not block.outcomes:
+            ways = self.workflow.step(block.id).next if self.workflow.has(block.id) else {"ok": None}
+            block.outcomes = {str(name): target or "done" for name, target in ways.items()}
 
     def move(self, block: Block) -> Block:
         """Do the step's work, report it, and go on as the graph says."""

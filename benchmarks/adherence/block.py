@@ -16,7 +16,8 @@ WALKED = re.compile(
 STEPS = re.compile(r" Gate (\S+) (?:passed|failed|was not passed)| (\S+) was skipped: it had nothing")
 # What comes and goes, and what a brief block, or the end of a sub-agent, leaves out.
 PASSING = re.compile(
-    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)",
+    r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)"
+    r'| tools="[^"]*"',
     re.DOTALL,
 )
 

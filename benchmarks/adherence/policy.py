@@ -79,7 +79,7 @@ class Policy:
         return {}
 
     def _wanted(self, entry: dict[str, str]) -> bool:
-        return entry["required"] == "true" or self.rng.random() < 0.5
+        return entry.get("required") != "false" or self.rng.random() < 0.5
 
     def _value(self, entry: dict[str, str], block: Block) -> Any:
         name, kind = entry["name"], entry["type"]

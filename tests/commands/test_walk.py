@@ -42,7 +42,7 @@ def test_a_block_shows_what_each_value_must_be(cli: Command, installed: Install)
 
     specs = """Field('seen', choices=('yes', 'no'), help='whether it is known'),
         Field('found', 'list', minimum=1, maximum=9), Field('note', required=False),
-        Artifact('proof.json', {'type': 'object'}), Artifact('log.txt'), Command(['true'], timeout=5)"""
+        Artifact('proof.json', {'type': 'object'}), Artifact('log.txt'), Command(['true'], timeout=90)"""
     steps = f"StepDef('one', 'One', 'Do.', {{'ok': None}}, requires=[{specs}])"
     installed("asks", source_of("asks", steps, "params=[Arg('sure', 'int', minimum=1, maximum=5, step='one')]"))
     shown = cli("walk", "asks", "--step", "one").out
@@ -54,7 +54,7 @@ def test_a_block_shows_what_each_value_must_be(cli: Command, installed: Install)
         "--sure (a whole number from 1 to 5)",
         "proof.json (a file that meets its JSON Schema)",
         "log.txt (a file)",
-        "true (a command that exits 0 within 5 s)",
+        "true (a command that exits 0 within 90 s)",
     ]
 
 

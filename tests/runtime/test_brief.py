@@ -127,6 +127,44 @@ def test_help_on_fields_is_told_once(skill: Skill) -> None:
     assert "A list is a JSON array" in walker.follow(two, found=OTHER).words("RECORD/file")
 
 
+def test_help_on_fields_stays_out_while_no_block_of_the_run_needs_to_repeat_it(skill: Skill) -> None:
+    walker = skill(
+        'StepDef("one", "One", "Do one.", {Outcome.OK: "two"}, requires=[Field("said")]), '
+        'StepDef("two", "Two", "Do two.", {Outcome.OK: "three"}, needs=["one.said"]), '
+        'StepDef("three", "Three", "Do three.", {Outcome.OK: None}, needs=["one.said"], requires=[Field("found")])'
+    )
+    three = walker.follow(at_two(walker))
+    assert [spec.name for spec in three.specs] == ["found"]
+    assert three.words("RECORD/file") == ""
+    assert "--record-file FILE" in walker.show(three.run).words("RECORD/file")
+
+
+def test_tools_stay_out_while_they_are_the_same(skill: Skill) -> None:
+    walker = skill(
+        'StepDef("one", "One", "Do one.", {Outcome.OK: "two"}, requires=[Field("said")]), '
+        'StepDef("two", "Two", "Do two.", {Outcome.OK: "three"}, needs=["one.said"]), '
+        'StepDef("three", "Three", "Do three.", {Outcome.OK: None}, needs=["one.said"], tools=["read"])',
+        more='tools=["read", "shell"]',
+    )
+    two = at_two(walker)
+    assert two.root.get("tools") is None
+    assert two.words("BRIEF").startswith("Left out, as you have it: these values, tools. All: ")
+    assert walker.show(two.run).root.get("tools") == "read shell"
+    three = walker.follow(two)
+    assert three.root.get("tools") == "read"
+    assert three.words("BRIEF").startswith("Left out, as you have it: these values. All: ")
+
+
+def test_the_end_leaves_out_what_the_last_report_gave(skill: Skill) -> None:
+    walker = skill('StepDef("one", "One", "Do one.", {Outcome.OK: None}, requires=[Field("said"), Field("short")])')
+    last = walker.follow(walker.open(), said=LONG, short="yes")
+    brief = last.root.find("BRIEF")
+    assert brief is not None
+    assert (brief.get("result"), LONG in last.text) == ("one.said", False)
+    assert last.result == {"one.said": LONG, "one.short": "yes"}
+    assert LONG in walker.run_command(last.words("BRIEF/command")).text
+
+
 def test_an_agent_that_lost_all_reads_the_first_line(walker: Agent) -> None:
     block = at_three(walker)
     walker.memory.forget(block.run)

@@ -119,7 +119,7 @@ def test_who_has_begun_and_who_has_not_are_counted_apart(tmp_path: Path, project
 
 
 def test_a_dispatch_says_what_a_host_without_sub_agents_does(brood: Agent, explore: PrintedBlock) -> None:
-    told = "Without sub-agents, take the commands one after another and follow each to its end yourself."
+    told = "Without sub-agents, follow each command to its end yourself, one by one."
     assert told in explore.words("DISPATCH/how")
     for child in explore.children:
         last = brood.finish(child.command)

@@ -25,7 +25,7 @@ EVERY = 5
 # A shorter value is printed again: its name alone takes hardly less.
 SHORT = 40
 # The fewest characters that are worth the line that says what is left out.
-WORTH_IT = 200
+WORTH_IT = 180
 # Types whose values the engine numbers or completes: what is kept is not what was reported.
 _COMPLETED = ("items", "statements", "answers")
 
@@ -55,10 +55,12 @@ def shortened(
     whole block. The block stays as it is if too little would be left out.
     """
     known = _seen(workflow, before, is_offloaded) | _reported(workflow, before, after, request)
-    step = workflow.step(before.step or "")
-    known_help = [document.writing(workflow, step, before, in_json) for in_json in (False, True)]
+    attributes, tools = dict(element.attributes), element.attributes.get("tools")
+    known_help = _known_help(workflow, before)
     inside: list[Element] = []
-    names, saved, is_told = [], 0, False
+    names, saved, what = [], 0, []
+    if tools and tools == " ".join(workflow.tools_of(workflow.step(before.step or ""))):
+        what, saved = ["tools"], len(str(attributes.pop("tools")))
     for section in _elements(element):
         if section.tag == "CONTEXT":
             every = [_name(one) for one in _elements(section)]
@@ -70,28 +72,51 @@ def shortened(
             section = _without(section, left_out)
         elif section.tag == "RECORD":
             help_again = [one for one in _elements(section) if one.tag == "file" and one.children[0] in known_help]
-            is_told = bool(help_again)
+            what += ["how fields are written"] * bool(help_again)
             saved += sum(len(str(one.children[0])) for one in help_again)
             section = _without(section, help_again)
         inside.append(section)
     if saved < WORTH_IT:
         return element
-    what = [*["these values of CONTEXT"] * bool(names), *["how fields are written"] * is_told]
-    words = f"Left out, as you just saw or reported it: {' and '.join(what)}. All of it: "
+    words = f"Left out, as you have it: {', '.join([*['these values'] * bool(names), *what])}. All: "
     first = Element("BRIEF", {"context": " ".join(names) or None}, words, Element("command", None, command))
     kept = [one for one in inside if one.children or one.tag not in ("CONTEXT", "RECORD")]
-    return Element(element.tag, element.attributes, first, *kept, prose=element.prose)
+    return Element(element.tag, attributes, first, *kept, prose=element.prose)
 
 
-def without_result(element: Element, command: str) -> Element:
-    """The end of a sub-agent's run without its RESULT, which ``command`` prints, unless that is short."""
-    kept = [one for one in _elements(element) if one.tag != "RESULT"]
-    results = [str(value.children[0]) for one in _elements(element) if one.tag == "RESULT" for value in _elements(one)]
-    if sum(map(len, results)) < WORTH_IT:
+def end(
+    element: Element,
+    workflow: Workflow,
+    before: Run,
+    after: Run,
+    request: Request,
+    is_told: bool,
+    command: str,
+) -> Element:
+    """The end of a run without what the request reported; ``is_told`` leaves out all of RESULT.
+
+    That is for a sub-agent whose orchestrator's next block says what its run came to. ``command`` prints the whole
+    block. It stays as it is if too little would be left out.
+    """
+    known = _reported(workflow, before, after, request)
+    if after.parent and not is_told:
+        return element  # whoever started the sub-agent reads this, and reported nothing of it
+    results = [value for one in _elements(element) if one.tag == "RESULT" for value in _elements(one)]
+    left_out = [value for value in results if is_told or _is_known(value, known, after)]
+    if sum(len(str(value.children[0])) for value in left_out) < WORTH_IT:
         return element
-    words = "RESULT is left out: the sub-agent reported it, and the orchestrator's next block has it. All of it: "
-    first = Element("BRIEF", None, words, Element("command", None, command))
+    names = None if is_told else " ".join([_name(value) for value in left_out])
+    words = "RESULT is left out: the orchestrator's next block has it." if is_told else "Left out, as you reported it."
+    first = Element("BRIEF", {"result": names}, f"{words} All: ", Element("command", None, command))
+    inside = [_without(one, left_out) if one.tag == "RESULT" else one for one in _elements(element)]
+    kept = [one for one in inside if one.children or one.tag != "RESULT"]
     return Element(element.tag, element.attributes, first, *kept)
+
+
+def _known_help(workflow: Workflow, before: Run) -> list[str]:
+    """How fields are written, as blocks of the run said before."""
+    steps = [workflow.step(step) for step in before.visits if workflow.has(step)]
+    return [document.writing(workflow, step, before, in_json) for step in steps for in_json in (False, True)]
 
 
 def _seen(workflow: Workflow, before: Run, is_offloaded: Callable[[str, str], bool]) -> set[Shown]:

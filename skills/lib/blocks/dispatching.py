@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skills.lib.model.run import Run
 
 # How many characters the sub-agents of a block take, and how much of a target is printed.
-ROOM, TARGET_LIMIT, SHORT_TARGET = 6_000, 200, 24
+ROOM, TARGET_LIMIT, SHORT_TARGET = 6_000, 120, 24
 # The characters around a sub-agent's id and target, and around its command.
 _ENTRY, _COMMAND = 60, 40
 
@@ -61,10 +61,9 @@ def _how(
     if not left:
         return "Every sub-agent is accounted for. Go on with NEXT."
     how = (
-        f"Start one {dispatch.agent} sub-agent per command below, all at once. Give each its command and "
-        "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
-        "never comes back is given up with the command in lost, or started anew with the one in replace. Without "
-        "sub-agents, take the commands one after another and follow each to its end yourself."
+        f"Start one {dispatch.agent} sub-agent per command, all at once, each with its command and nothing else: "
+        "'Run this command and follow what it prints, to its end.' Wait for all. One that never comes back: lost "
+        "gives it up, replace starts it anew. Without sub-agents, follow each command to its end yourself, one by one."
     )
     if held:
         why = "There is room for no more commands" if max_parallel is None else f"At most {max_parallel} work at once"

@@ -69,8 +69,7 @@ def step_document(
             dispatch = dispatching.dispatch_element(run, step.handler, command_line, children, max_parallel)
         command = next_command(workflow, run, command_line)
         record = _record(workflow, step, run, command_line.is_short(command) and workflow.output != "text")
-        ways = Element("INVOKE_AFTER", None, *_ways(workflow, step), *_stale_ways(workflow, run, step))
-        onward = [ways, parts.next_element(command)]
+        onward = [*_onward(workflow, run, step), parts.next_element(command)]
     return parts.assemble(
         "waiting" if run.status == "waiting" else "step",
         _attributes(workflow, run, step),
@@ -329,6 +328,13 @@ def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:
         form = answers.form(workflow, run) if is_review else ""
         forms += form or f"Answers are a JSON array, each {ANSWER_SHAPE}. "
     return forms
+
+
+def _onward(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
+    """Where each outcome leads; nothing if there is one way, of which no more is said than NEXT does."""
+    ways = [*_ways(workflow, step), *_stale_ways(workflow, run, step)]
+    says_more = len(ways) > 1 or any(way.attributes.get("flag") or any(way.children) for way in ways)
+    return [Element("INVOKE_AFTER", None, *ways)] if says_more else []
 
 
 def _at_limit(workflow: Workflow, step: StepDef, outcome: Outcome, before: str) -> str:

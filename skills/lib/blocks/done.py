@@ -76,7 +76,7 @@ def _orchestrator(
         text = "This sub-agent is finished. " + _others(left, count, pending, held, max_parallel)
         command = command_line.step("current", parent, turn=False) if held else ""
     else:
-        text = "This was the last sub-agent. The orchestrator goes on with the command below, before anything else."
+        text = "This was the last sub-agent. The orchestrator goes on with NEXT, before anything else."
         command = parent_command
     found = [Element("ORCHESTRATOR", {"left": left, "of": count}, text)]
     return [*found, parts.next_element(command)] if command else found

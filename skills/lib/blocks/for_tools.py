@@ -48,7 +48,7 @@ def _call(tool: str, records: list[Element], chosen: bool) -> str:
     """The call that goes on, with a placeholder for each value to fill in."""
     words = []
     for name, tag in (("record", "field"), ("parameters", "param")):
-        asked = [one for one in records if one.tag == tag and one.attributes.get("required") == "true"]
+        asked = [one for one in records if one.tag == tag and one.attributes.get("required") != "false"]
         inside = ", ".join(f'"{one.attributes["name"]}": {_placeholder(one)}' for one in asked)
         words += [f"{name}={{{inside}}}"] if asked else []
     return f"{tool}({', '.join([*words, *(['outcome=FILL_outcome'] if chosen else [])])})"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
+# A check that takes longer says how long it may: hosts cut commands off after two minutes.
+QUICK = 60
 # The order of RECORD.
 _RECORDED = (Field, Arg, Artifact, Command)
 
@@ -69,18 +71,27 @@ def _requirement(required: Requirement | Arg) -> Element:
         schema = None if required.schema is None else "true"
         return Element("artifact", {"path": required.path, "schema": schema}, required.help)
     if isinstance(required, Command):
-        return Element("check", {"command": join(required.argv), "timeout": number(required.timeout)}, required.help)
+        timeout = number(required.timeout) if required.timeout > QUICK else None
+        return Element("check", {"command": _shown(required.argv), "timeout": timeout}, required.help)
     tag, flag = ("param", required.flag) if isinstance(required, Arg) else ("field", None)
     attributes = {
         "flag": flag,
         "name": required.name,
         "type": required.type,
-        "required": "true" if required.required else "false",
+        "required": None if required.required else "false",
         "choices": "|".join(required.choices) or None,
         "min": None if required.minimum is None else number(required.minimum),
         "max": None if required.maximum is None else number(required.maximum),
     }
     return Element(tag, attributes, required.help)
+
+
+def _shown(argv: Sequence[str]) -> str:
+    """The command of a check, with … for the recorded values at its end."""
+    words = list(argv)
+    while len(words) > 1 and words[-1][:1] == "{" and words[-1].find("}") == len(words[-1]) - 1:
+        words.pop()
+    return join(words) + " …" * (len(words) < len(argv))
 
 
 def forbidden(rules: Iterable[str]) -> Element:

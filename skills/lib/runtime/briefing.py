@@ -23,7 +23,7 @@ def shortened(project: Project, response: Response, before: Run, request: Reques
         return response
     command = project.command_line.step("current", after, turn=False)
     if after.ended:
-        element = brief.without_result(response.element, command) if _is_told(project, after) else response.element
+        element = brief.end(response.element, workflow, before, after, request, _is_told(project, after), command)
         return Response(element, response.exit_code, after, workflow)
     if not brief.may_be(before, after):
         return response

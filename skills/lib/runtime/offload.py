@@ -74,7 +74,8 @@ def _replaced(element: Element, keys: Iterator[str], offloaded: Mapping[str, tup
 def _left_out(element: Element) -> list[str]:
     """The names of the values that a brief block leaves out."""
     first = element.children[0]
-    return str(first.attributes.get("context", "")).split() if isinstance(first, Element) else []
+    names = [first.attributes.get(part) or "" for part in ("context", "result")] if isinstance(first, Element) else []
+    return " ".join(map(str, names)).split()
 
 
 def _each_cut(value: str, limit: int) -> str:

@@ -41,7 +41,8 @@ TRIES = 20
 ANOTHER = ("missing-evidence", "unanswered-finding")
 # A section of plain text ends before the next line that begins in the first column.
 _BRIEF = re.compile(
-    r"^BRIEF(?: \(context (?P<names>[^)]*)\))?:\n  (?P<words>.*)\n  command:\n    (?P<command>.*)$", re.MULTILINE
+    r"^BRIEF(?: \((?P<part>context|result) (?P<names>[^)]*)\))?:\n  (?P<words>.*)\n  command:\n    (?P<command>.*)$",
+    re.MULTILINE,
 )
 _NOTICE = re.compile(r"^NOTICE:\n(?:(?: .*)?\n)*", re.MULTILINE)
 
@@ -310,7 +311,9 @@ def _as_brief(element: Element, text: str) -> Element:
         return element
     names = (found["names"] or "").split()
     gone = [name.rpartition(".")[::2] for name in names]
-    tells = "how fields are written" not in found["words"]
+    words = found["words"]
+    tells = "how fields are written" not in words
+    attributes = {name: one for name, one in element.attributes.items() if name != "tools" or "tools" not in words}
 
     def stays(one: Element) -> bool:
         label = (str(one.attributes.get("step", "")), str(one.attributes.get("name")))
@@ -318,14 +321,14 @@ def _as_brief(element: Element, text: str) -> Element:
 
     inside: list[Element | str] = []
     for part in element.children:
-        if isinstance(part, Element) and part.tag in ("CONTEXT", "RECORD"):
+        if isinstance(part, Element) and part.tag in ("CONTEXT", "RECORD", "RESULT"):
             kept = [one for one in part.children if isinstance(one, Element) and stays(one)]
             inside += [Element(part.tag, part.attributes, *kept)] if kept else []
         else:
             inside.append(part)
     command = Element("command", None, found["command"])
-    first = Element("BRIEF", {"context": found["names"]}, f"{found['words']} ", command)
-    return Element(element.tag, element.attributes, first, *inside, prose=element.prose)
+    first = Element("BRIEF", {found["part"] or "context": found["names"]}, f"{words} ", command)
+    return Element(element.tag, attributes, first, *inside, prose=element.prose)
 
 
 def sub_agents_verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:

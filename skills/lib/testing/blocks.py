@@ -125,18 +125,18 @@ class PrintedBlock:
     @property
     def context(self) -> dict[str, str]:
         """The values of CONTEXT by ``step.name``, or by name for a parameter of the run; remembered ones too."""
-        return {**self.remembered, **self._values("CONTEXT")}
+        return {**(self.remembered if self.kind != "done" else {}), **self._values("CONTEXT")}
 
     @property
     def left_out(self) -> list[str]:
-        """The names of the values of CONTEXT that a brief block leaves out."""
+        """The names of the values of CONTEXT that a brief block leaves out, at the end of a run those of RESULT."""
         brief = self.root.find("BRIEF")
-        return brief.get("context", "").split() if brief is not None else []
+        return brief.get("result" if self.kind == "done" else "context", "").split() if brief is not None else []
 
     @property
     def result(self) -> dict[str, str]:
-        """The values that the end of a run shows, by ``step.name``."""
-        return self._values("RESULT")
+        """The values that the end of a run shows, by ``step.name``; remembered ones too."""
+        return {**(self.remembered if self.kind == "done" else {}), **self._values("RESULT")}
 
     @property
     def specs(self) -> list[Spec]:
@@ -193,7 +193,7 @@ def _spec(element: etree._Element) -> Spec:
     return Spec(
         element.get("name", ""),
         element.get("type", "text"),
-        element.get("required") == "true",
+        element.get("required") != "false",
         tuple(choices.split("|")) if choices else (),
         float(low) if low else None,
         float(high) if high else None,

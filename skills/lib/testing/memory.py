@@ -25,7 +25,7 @@ class Memory:
 
     def of(self, command: str, block: PrintedBlock) -> PrintedBlock:
         """The block that a command printed, with the values that it leaves out; AssertionError if one is not known."""
-        if not _is_step(block):
+        if not _is_block(block):
             return block
         if block.left_out:
             last = self._last.get(block.run)
@@ -34,20 +34,23 @@ class Memory:
             unknown = [name for name in block.left_out if name not in known]
             assert not unknown, f"left out, and never shown nor reported: {', '.join(unknown)}\n{block.text}"
             block = replace(block, remembered={name: known[name] for name in block.left_out})
-        self._last[block.run] = block
+        if block.kind == "done":
+            self._last.pop(block.run, None)
+        else:
+            self._last[block.run] = block
         return block
 
     def recall(self, blocks: Iterable[PrintedBlock]) -> None:
         """Know these blocks, as they were remembered, and nothing else."""
-        self._last = {block.run: block for block in blocks if _is_step(block)}
+        self._last = {block.run: block for block in blocks if _is_block(block)}
 
     def forget(self, run: str) -> None:
         """Lose what was printed of a run, as an agent does whose context is compacted."""
         self._last.pop(run, None)
 
 
-def _is_step(block: PrintedBlock) -> bool:
-    return block.exit_code == 0 and block.text.startswith("<") and block.kind in ("step", "waiting")
+def _is_block(block: PrintedBlock) -> bool:
+    return block.exit_code == 0 and block.text.startswith("<") and block.kind in ("step", "waiting", "done")
 
 
 def _reported(command: str, block: PrintedBlock) -> dict[str, str]:

@@ -124,7 +124,7 @@ def _records(printed: PrintedBlock) -> Iterator[str]:
         a_file = "a file that meets its JSON Schema" if "schema" in part.attrib else "a file"
         wanted.append((part.get("path", ""), a_file, _text(part)))
     for part in printed.root.iterfind("RECORD/check"):
-        exits = f"a command that exits 0 within {part.get('timeout')} s"
+        exits = "a command that exits 0" + (f" within {part.get('timeout')} s" if "timeout" in part.attrib else "")
         wanted.append((part.get("command", ""), exits, _text(part)))
     for name, expected, said in wanted:
         yield f"  {one_line(name)} ({one_line(expected)}){f': {clean(said)}' if said else ''}"

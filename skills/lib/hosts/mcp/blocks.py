@@ -180,6 +180,9 @@ def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
 
     for part in _elements(element):
         data |= _part(part, call)
+    if element.tag == "step" and step is not None:
+        ways = [{"name": str(name), "to": target or "done", "when": ""} for name, target in step.next.items()]
+        data.setdefault("outcomes", ways)
     if response.refusal is not None:
         data["why"] = response.refusal.why
     return data
@@ -220,14 +223,13 @@ def _child(child: Element, call: Callable[[Element], ToolCall | None]) -> dict[s
 
 
 def _spec(spec: Element) -> dict[str, Any]:
-    return {**_about(spec.attributes), "help": _text(spec)}
+    is_required = spec.attributes.get("required") != "false"
+    return {**_about(spec.attributes), "required": is_required, "help": _text(spec)}
 
 
 def _about(attributes: Mapping[str, object]) -> dict[str, Any]:
     """Attributes as JSON values, without the flag of a command line."""
     found: dict[str, Any] = {name: value for name, value in attributes.items() if name != "flag"}
-    if "required" in found:
-        found["required"] = found["required"] == "true"
     if "choices" in found:
         found["choices"] = str(found["choices"]).split("|")
     return found
