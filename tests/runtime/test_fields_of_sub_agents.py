@@ -33,7 +33,7 @@ def test_a_sub_agent_is_asked_for_the_fields_and_the_run_that_sent_it_has_their_
     for child in sent.children:
         begun = agent.run_command(child.command)
         names = [(field.get("name"), field.get("required")) for field in begun.root.iterfind("RECORD/field")]
-        assert names == [("result", "true"), ("cause", "true"), ("sure", "true"), ("also", "false")]
+        assert names == [("result", None), ("cause", None), ("sure", None), ("also", "false")]
         last = agent.follow(begun, result="seen", cause="a scan", sure="4")
         assert last.kind == "done"
     after = agent.run_command(last.next)

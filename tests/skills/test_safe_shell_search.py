@@ -158,7 +158,8 @@ def test_an_open_question_is_searched_three_times_more_with_the_shell(tmp_path: 
     for at in range(3):
         block = agent.follow(block, values if at == 0 else {**values, "searches": [f"rg rate{at} | . | 0"]})
         assert (block.at, block.context["search.answer"]) == ("widen", "Search for rate next.")
-        assert "shell" in str(block.root.get("tools")).split()
+        # A brief block leaves the tools out that the one before named.
+        assert at or "shell" in str(block.root.get("tools")).split()
     assert block.context["widen.found"] == f"- {FOUND}\n- a.py:1 | `one` | no\n- {FOUND}\n- a.py:1 | `one` | no"
     done = agent.follow(block, {**values, "searches": ["rg rate3 | . | 0"]})
     assert (done.kind, done.result["verdict"]) == ("done", "open")
