@@ -53,6 +53,24 @@ def test_a_run_that_a_worker_follows_is_cancelled_and_waits_until_it_is_submitte
         until(lambda: states(folder) == {run: "done"})
 
 
+@pytest.mark.req("X-03")
+def test_a_worker_asks_no_model_for_a_cancelled_run_and_keeps_its_worktree(tmp_path: Path, kind: Kind) -> None:
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    with workers(folder, ["w"], pause=2.0, patience=4.0):
+        until(lambda: asks_its_model(folder, run))
+        assert command(folder, "cancel", run).exit_code == 0
+        until(lambda: [one.runs for one in Fleet(str(folder)).members()] == [()])
+        [other] = submit(folder, ["other"])
+        until(lambda: states(folder)[other] == "done")  # the worker goes on without it
+        assert states(folder) == {run: "parked", other: "done"}
+    with agent(folder).activity() as activity:
+        assert activity.count(run, kind="model") == 1
+    assert moves(folder, run) == {(1, "opened"): 1, (1, "submitted"): 1, (1, "parked"): 1}
+    kept = folder / ".lockstep" / "fleet" / "w" / "runs"
+    assert (kept / run / "README.md").read_text(encoding="utf-8") == "A project.\n"
+
+
 def test_a_run_that_is_cancelled_on_another_machine_stops_in_its_worker(tmp_path: Path) -> None:
     """The ledger alone says it: the activities are not those of the worker's machine."""
     folder = project(tmp_path / "p")

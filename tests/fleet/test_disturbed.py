@@ -8,7 +8,9 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import dbos._queue
 import pytest
 
 from skills.lib.errors import LedgerError
@@ -51,7 +53,7 @@ def test_runs_of_workers_that_are_killed_and_stopped_are_done_once(
 ) -> None:
     """PostgreSQL is restarted once, too."""
     folder = project(tmp_path / "p")
-    tasks = [f"task {number}" for number in range(extent(16, 200))]
+    tasks = [f"task {number}" for number in range(extent(16, 1_000))]
     runs = submit(folder, tasks)
     with workers(folder, NAMES, patience=3.0, pause=0.2) as running:
         until(lambda: "done" in states(folder).values())
@@ -60,7 +62,7 @@ def test_runs_of_workers_that_are_killed_and_stopped_are_done_once(
             server.stop()
             server.start()
         storm = Storm(running, every=extent(8, 20), stopped_for=5.0, seed=1)
-        storm.rage(lambda: is_over(folder))
+        storm.rage(lambda: is_over(folder), seconds=extent(600, 15_000))
     print(f"{storm.kills} kills and {storm.stops} stops over {len(runs)} runs")  # pytest -rP shows it
     assert storm.kills > 0
     check(folder, runs, tasks)
@@ -158,6 +160,29 @@ def test_a_lease_whose_taking_was_not_confirmed_is_given_back_with_the_next_sign
         return lease
 
     monkeypatch.setattr(Members, "take", take_and_fail)
+    with at_work(folder):
+        until(lambda: states(folder) == {run: "done"}, 30)
+    assert failed == [run]
+    check(folder, [run], ["one"])
+
+
+@pytest.mark.req("X-03.1")
+def test_a_run_that_was_taken_from_the_queue_and_not_begun_is_taken_again(
+    tmp_path: Path, kind: Kind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As DBOS leaves it if the connection is lost while the database commits the taking."""
+    folder = project(tmp_path / "p")
+    [run] = submit(folder, ["one"])
+    begin = getattr(dbos._queue, "execute_dequeued_workflow")  # noqa: B009  it is not exported
+    failed: list[str] = []
+
+    def fail_once(*given: Any) -> Any:
+        if not failed:
+            failed.append(run)
+            raise ConnectionError("the connection was lost")
+        return begin(*given)
+
+    monkeypatch.setattr(dbos._queue, "execute_dequeued_workflow", fail_once)
     with at_work(folder):
         until(lambda: states(folder) == {run: "done"}, 30)
     assert failed == [run]

@@ -9,6 +9,7 @@ import pytest
 
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.fleet.fleet import Fleet
+from skills.lib.ledger.postgres.address import of_home
 from tests.agent.scripted import Answer, calling, report
 from tests.fixtures.kinds import Kind
 from tests.fleet.fleets import PLAIN, agent, files, git, moves, project, states, submit, until, work, workers
@@ -33,6 +34,31 @@ def test_a_worker_follows_what_was_submitted_and_touches_nothing_of_the_users(tm
     assert (git(folder, "status", "--porcelain"), git(folder, "rev-parse", "HEAD")) == before
     assert not (folder / "made").exists()
     assert len(git(folder, "worktree", "list").splitlines()) == 1
+
+
+@pytest.mark.req("X-03")
+def test_two_projects_in_one_database_do_not_see_each_other(
+    tmp_path: Path, database_url: str, closed_connections: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their workers have one name, and their tasks one key."""
+    monkeypatch.setenv("LOCKSTEP_LEDGER_URL", database_url)
+    shop, till = project(tmp_path / "shop"), project(tmp_path / "till")
+    for folder in (shop, till):
+        git(folder, "remote", "add", "origin", f"https://git.example/acme/{folder.name}.git")
+        assert of_home(str(folder / ".lockstep")).project == f"git.example/acme/{folder.name}"
+    [one], [other] = submit(shop, ["one"], key="nightly"), submit(till, ["other"], key="nightly")
+    assert (states(shop), states(till)) == ({one: "queued"}, {other: "queued"})
+    with workers(till, ["w"], patience=4.0):
+        until(lambda: states(till) == {other: "done"})
+        assert [found.worker for found in Fleet(str(till)).members()] == ["w"]
+        assert Fleet(str(shop)).members() == []
+        assert Fleet(str(shop)).drain() == []
+        assert states(shop) == {one: "queued"}
+        with workers(shop, ["w"], patience=4.0):
+            until(lambda: states(shop) == {one: "done"})
+        assert [found.is_live for found in Fleet(str(till)).members()] == [True]
+    assert moves(shop, one) == moves(till, other) == PLAIN
+    assert files(till, other) == {"made/again.txt": "again of other", "made/note.txt": "note of other"}
 
 
 def test_each_move_is_kept_as_a_commit(tmp_path: Path) -> None:

@@ -51,6 +51,15 @@ def test_a_link_works_once_and_its_cookie_is_for_no_script_and_no_other_path(ent
     assert browser.client.get(f"{browser.access.base}/enter/guessed").status_code == 403
 
 
+def test_a_look_whether_a_link_is_there_does_not_use_it_up(enter: Enter) -> None:
+    browser = enter("")
+    link = browser.access.link("END_USER")
+    looked = browser.client.head(link, follow_redirects=False)
+    assert (looked.status_code, looked.headers["allow"]) == (405, "GET")
+    assert "set-cookie" not in looked.headers
+    assert browser.client.get(link, follow_redirects=False).status_code == 303
+
+
 def test_the_role_is_the_links_and_never_the_querys(enter: Enter, asking: Run) -> None:
     user = enter("END_USER")
     assert ">end user<" in user.get("/?role=ADMIN").text

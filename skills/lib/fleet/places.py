@@ -43,11 +43,6 @@ class Place:
         """Where it is, for messages."""
         return self._address.shown if self._address else self._file
 
-    @property
-    def url(self) -> str:
-        """The address of the file; "" on PostgreSQL."""
-        return "" if self._address else f"sqlite:///{self._file}"
-
     def exists(self) -> bool:
         """True if there may be something in it."""
         return self._address is not None or os.path.exists(self._file)
@@ -62,16 +57,17 @@ class Place:
     def engine(self) -> sa.Engine:
         """What connects to it, and is to be disposed of."""
         if self._address is None:
-            engine = sa.create_engine(self.url, connect_args={"timeout": _LOCKED})
-            sa.event.listen(engine, "connect", _sync_less)
+            given = {"timeout": _LOCKED, "isolation_level": "IMMEDIATE"}  # as DBOS has it: a writer waits for another
+            engine = sa.create_engine(f"sqlite:///{self._file}", connect_args=given, pool_size=_CONNECTIONS)
+            sa.event.listen(engine, "connect", _set_up)
             return engine
         from skills.lib.ledger.postgres.driver import psycopg  # for those who have a shared ledger
 
-        given = dict(self._address.parameters)
-        given["options"] += f" -c search_path={self.schema} -c idle_in_transaction_session_timeout={_IDLE}"
+        shared = dict(self._address.parameters)
+        shared["options"] += f" -c search_path={self.schema} -c idle_in_transaction_session_timeout={_IDLE}"
         return sa.create_engine(
             "postgresql+psycopg://",
-            creator=lambda: psycopg.connect(**given),
+            creator=lambda: psycopg.connect(**shared),
             pool_size=_CONNECTIONS,
             pool_pre_ping=True,
         )
@@ -91,5 +87,6 @@ def _address(project: str) -> Address:
     return of_home(os.path.abspath(paths.home(project)))
 
 
-def _sync_less(connection: Any, record: object) -> None:
+def _set_up(connection: Any, record: object) -> None:
     connection.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing
+    connection.execute("PRAGMA foreign_keys=ON")

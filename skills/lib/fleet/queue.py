@@ -22,7 +22,7 @@ from skills.lib.record import Record
 
 NAME = "lockstep"
 # Another one would leave what is in the queue of this one to nobody: it changes if the workflow below does.
-VERSION = "lockstep-1"
+VERSION = "lockstep-2"
 # What a try to follow a run comes to: it is over, nobody can go on now, or the same worker tries again after a pause.
 OVER, AGAIN = "over", "again"
 # The pauses before a provider that gave no answer is tried again, in seconds.
@@ -34,23 +34,27 @@ _ENDED = [WorkflowStatusString.SUCCESS.value, WorkflowStatusString.ERROR.value, 
 # So many workflows that have ended are removed at a time.
 _REMOVED = 500
 _drive: Callable[[str], str] | None = None
-
-
-@DBOS.step(name="advance")
-def advance(run: str) -> str:
-    """Follow a run as far as it goes. It may be called again for the same run: the ledger says where it stands."""
-    assert _drive is not None
-    return _drive(run)
+# The ids of the workflows that run in this process.
+_running: set[str] = set()
 
 
 @DBOS.workflow(name="run_skill", max_recovery_attempts=None)
 def run_skill(run: str) -> str:
-    """Follow a run; one whose provider gives no answer is tried again after a pause."""
-    for pause in PAUSES:
-        if advance(run) != AGAIN:
-            return OVER
-        DBOS.sleep(pause)
-    return advance(run)
+    """Follow a run; one whose provider gives no answer is tried again after a pause.
+
+    To follow it is no step of DBOS, which would be written down: the ledger says where the run stands.
+    """
+    assert _drive is not None
+    assert DBOS.workflow_id is not None
+    _running.add(DBOS.workflow_id)
+    try:
+        for pause in PAUSES:
+            if _drive(run) != AGAIN:
+                return OVER
+            DBOS.sleep(pause)
+        return _drive(run)
+    finally:
+        _running.discard(DBOS.workflow_id)
 
 
 class Entry(Record):
@@ -71,6 +75,8 @@ class Queue:
     def __init__(self, place: Place, worker: str, slots: int, per_user: int, drive: Callable[[str], str]) -> None:
         self._place, self._worker, self._slots, self._per_user = place, worker, slots, per_user
         self._engine: sa.Engine | None = None
+        self._idle: set[str] = set()
+        self._is_launched = False
         global _drive
         _drive = drive
 
@@ -84,13 +90,10 @@ class Queue:
                 serializer=DBOSPortableJSONSerializer(),
                 log_level="CRITICAL",
             )
+            self._place.make()
+            self._engine = config["system_database_engine"] = self._place.engine()
             if self._place.schema:
-                self._engine = self._place.engine()
-                config["system_database_engine"] = self._engine
                 config["dbos_system_schema"] = self._place.schema
-            else:
-                self._place.make()
-                config["system_database_url"] = self._place.url
             DBOS(config=config)
             DBOS.launch()
             DBOS.register_queue(
@@ -100,9 +103,16 @@ class Queue:
                 polling_interval_sec=_POLLING,
                 on_conflict="always_update",
             )
+            self._is_launched = True
+
+    @property
+    def is_launched(self) -> bool:
+        """True between ``launch`` and ``close``."""
+        return self._is_launched
 
     def close(self, seconds: int = 0) -> None:
         """Take nothing new, and wait so long for what is at work."""
+        self._is_launched = False
         DBOS.destroy(workflow_completion_timeout_sec=seconds)
         if self._engine is not None:
             self._engine.dispose()
@@ -138,6 +148,25 @@ class Queue:
         """Put what the workers at work on it do not go on with into the queue again."""
         with self._told():
             DBOS.resume_workflows([entry.id for entry in entries], queue_name=NAME)
+
+    def take_over_own(self) -> None:
+        """Put into the queue again what is at work here by the database alone, now and the last time.
+
+        DBOS does not begin what it took if it lost the connection as the database committed that.
+        """
+        with self._told():
+            found = DBOS.list_workflows(
+                status=WorkflowStatusString.PENDING.value,
+                executor_id=self._worker,
+                name="run_skill",
+                load_input=False,
+                load_output=False,
+            )
+        idle = {one.workflow_id for one in found} - _running
+        stranded, self._idle = sorted(idle & self._idle), idle - self._idle
+        if stranded:
+            with self._told():
+                DBOS.resume_workflows(stranded, queue_name=NAME)
 
     def remove(self, entries: Sequence[Entry]) -> None:
         """Take entries out of the queue."""

@@ -190,6 +190,8 @@ class Worker:
                     self.drain()
                 self._driver.release_stray()
                 self._driver.interrupt_lost()
+                if self._queue.is_launched:
+                    self._queue.take_over_own()
             except LockstepError as error:
                 log.warning("%s", error.what)
             self._leaves.wait(self.patience / _SIGNS)

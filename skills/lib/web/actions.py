@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from skills.lib import compact_json
 from skills.lib.agent.runs import opener
@@ -31,7 +31,6 @@ from skills.lib.web.run_page import found
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from skills.lib.model.requirements import Arg
     from skills.lib.model.run import Run
@@ -69,9 +68,11 @@ def _fields(body: bytes) -> dict[str, list[str]]:
 
 
 def enter(request: Request) -> Response:
-    """Begin a session by a link that works once."""
+    """Begin a session by a link that works once; a program that only looks whether it is there does not use it up."""
     from skills.lib.web.answers import COOKIE
 
+    if request.method == "HEAD":
+        return Response(status_code=405, headers={"allow": "GET"})
     explorer = explorer_of(request)
     entered = explorer.access.enter(str(request.path_params["token"]))
     if entered is None:
