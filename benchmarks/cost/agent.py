@@ -224,8 +224,8 @@ class Walk:
             return None
         before = self._reported.setdefault((run, spec.name), [])
         entries = value if isinstance(value, list) else [value]
-        new = [entry for entry in entries if entry not in before]
-        before += new
+        new = [forms.changed(entry, before) for entry in entries if entry not in before]
+        before += [entry for entry in entries if entry not in before]
         if spec.required:
             return value
         return (new if isinstance(value, list) else value) if new else None
@@ -248,7 +248,8 @@ class Walk:
         checks = [*forms.checks_in(block.context.get("checks", "")).items()]
         if not asked and not checks:
             asked = [(point.id, point) for point in points]
-        found = [forms.formed(spec, name, point, number) for name, point in asked]
+        known = {name for name, _ in again}
+        found = [forms.formed(spec, name, point, number, again=name in known) for name, point in asked]
         found += [answer for kind, targets in checks for answer in forms.checked(kind, targets, points, number)]
         return self._named(found, block)
 

@@ -156,9 +156,19 @@ def traced(rows: list[str]) -> list[str]:
 EDITED = {"leon-writing-style.refine"}
 
 
-def second_sentence_of_link_1(text: str) -> str:
-    """What a root cause says after its first sentence, which the chain's first link says too."""
-    return f"1: {text.strip().partition('. ')[2]}"
+def observations_of_link_1(text: str) -> str:
+    """The observations that a root cause names after its first sentence, which the chain's first link says too."""
+    return f"1: {', '.join(re.findall(r'E[0-9]+', text.partition('. ')[2]))}"
+
+
+def without_conditions(rows: list[str]) -> list[str]:
+    """Facts, of which the one that a run of the test showed does not say its conditions again."""
+    return [re.sub(r"^(F\d+): [^:]+: (.*\(ran the test\))$", r"\1: \2", row) for row in rows]
+
+
+def all_but_last(rows: list[str]) -> list[str]:
+    """The links of a chain but for the last, which is the problem itself."""
+    return rows[:-1]
 
 
 def rows_of(*ids: str, how: str = "") -> Callable[[list[str]], list[str]]:
@@ -214,6 +224,14 @@ def without_derived(writes: dict[str, str]) -> list[dict[str, Any]]:
     """The work items of a file, without what a script adds to each, and without empty lists."""
     items = json.loads(next(iter(writes.values())))["items"]
     return [{key: part for key, part in item.items() if part and key not in DERIVED} for item in items]
+
+
+def changed(entry: Any, before: list[Any]) -> Any:
+    """An entry; of an object that was reported under its id before, the id and what differs."""
+    if not isinstance(entry, dict) or "id" not in entry:
+        return entry
+    known = next((one for one in reversed(before) if isinstance(one, dict) and one.get("id") == entry["id"]), {})
+    return {name: part for name, part in entry.items() if name == "id" or known.get(name) != part}
 
 
 def section(heading: str) -> Callable[[dict[str, str]], str]:
@@ -277,7 +295,11 @@ DERIVED = ("findings", "cause", "intent")
 # By "workflow.step", fields that ask in another form for what the texts say under an older name.
 OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = {
     "problem-analysis.hypothesize": {"hypotheses": ("hypotheses", until("Refuted by:"))},
-    "problem-analysis.formulate": {"root_cause": ("root_cause", second_sentence_of_link_1)},
+    "problem-analysis.gate": {"facts": ("facts", without_conditions), "question": ("question", unless_none)},
+    "problem-analysis.formulate": {
+        "chain": ("chain", all_but_last),
+        "root_cause": ("root_cause", observations_of_link_1),
+    },
     "problem-analysis.report": {"next_step": ("report", after("Next: "))},
     "decision-critic.classify": {"kinds": ("classified", by_kind), "load_bearing": ("load_bearing", ids)},
     "decision-critic.challenge": {
@@ -374,12 +396,15 @@ def point_of(name: str, scope: str, points: list[Point]) -> Point:
     raise Missing(f"no text judges {name} ({scope})")
 
 
-def formed(spec: Spec, name: str, point: Point, number: int) -> Any:
+def formed(spec: Spec, name: str, point: Point, number: int, *, again: bool = False) -> Any:
     """One judgement in the form of its field, as it stands in the review of that number."""
     judged = point.judged(number)
     status, place, finding = judged["status"], judged["place"], judged["finding"]
     if spec.type == "answers":
-        return {"id": name, "status": status, "place": place, "severity": point.severity, "finding": finding}
+        answer = {"id": name, "status": status, "place": place}
+        # The severity of an item that is judged again is known.
+        severity = {} if again else {"severity": point.severity}
+        return {**answer, **severity, **({"finding": finding} if finding else {})}
     if spec.name == "answers":
         return f"{name} | {point.scope} | {point.check} | {status} | {place}: {finding}"
     row = {"id": name, "scope": point.scope, "check": point.check, "severity": point.severity, "status": status}
@@ -390,7 +415,7 @@ def checked(kind: str, targets: list[str], points: list[Point], number: int) -> 
     """The answers to a check: one for the targets that pass and need no finding, and one for each other."""
     judged = {target: point_of(kind, target, points).judged(number) for target in targets}
     plain = {target: one["place"] for target, one in judged.items() if one["status"] == "PASS" and not one["finding"]}
-    found = [{"id": kind, "status": "PASS", "place": plain, "finding": ""}] if plain else []
+    found = [{"id": kind, "status": "PASS", "place": plain}] if plain else []
     for target, one in judged.items():
         if target not in plain:
             answer = {"id": kind, "status": one["status"], "finding": one["finding"]}

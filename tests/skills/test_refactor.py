@@ -222,7 +222,8 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
     changed = {**ITEM, "requires": ["W2"], "proof": "tests/test_total.py of W2"}
     silent = agent.follow(failed, items(changed, PIN, fixes=["keeps-1 | changed | it is fixed"]))
     assert "nothing answers keeps-1" in silent.words("WHY")
-    again = agent.follow(failed, items(changed, PIN, fixes=[f"keeps-1 | changed | {ITEMS_FILE}"]))
+    part = {name: text for name, text in changed.items() if name == "id" or text != ITEM.get(name)}
+    again = agent.follow(failed, items(part, PIN, fixes=[f"keeps-1 | changed | {ITEMS_FILE}"]))
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
     done = review(agent, again, second_answers())
     assert (done.at, done.root.get("status")) == ("done", "done")
@@ -595,9 +596,13 @@ def test_a_cluster_that_the_review_found_better_left_needs_no_item(
 
 def test_a_later_round_changes_adds_and_strikes_items(project: Path) -> None:
     kept = [ITEM, PIN]
-    assert made(project, [{**PIN, "gain": "more"}], kept=kept, strike=["W1"], path="{path}")[0] == 0
+    assert made(project, [{"id": "W2", "gain": "more"}], kept=kept, strike=["W1"], path="{path}")[0] == 0
     (file,) = (project / ".lockstep" / "refactor").iterdir()
     assert [(item["id"], item["gain"]) for item in json.loads(file.read_text())["items"]] == [("W2", "more")]
+    assert (
+        made(project, [{"id": "W3", "gain": "more"}], kept=kept)[1][0] == "item 1 (W3): title is missing or not a text"
+    )
+    assert made(project, [{"id": "W2", "gain": ""}], kept=kept)[1] == ["item 1 (W2): gain is missing or not a text"]
     assert made(project, [], kept=kept, strike=["W9"])[1] == ["strike: W9 is no item"]
     assert made(project, [], kept=kept, file="items.json") == (0, ['"items.json"'])
 

@@ -37,7 +37,7 @@ TEST = "what to run or look at, which result means present and which means gone"
 LINK = 'write "1. what leads to the next link [E2]"'
 OBSERVATION = "E1: what was run or read -> what it showed. For H1, against H2: why"
 PARTS = {"cause": "of its cause", "predicts": "after Predicts:"}
-ROOT = 'write "1: what is different without link 1", or "Not found: what the evidence has narrowed it to"'
+ROOT = 'write "1: what is different without link 1" or "1: E5", or "Not found: what the evidence has narrowed it to"'
 NOT_FOUND = "Not found:"
 
 _FACT = re.compile(r"F(?P<number>\d+):\s*(?P<text>.*\(.+\).*)", re.DOTALL)
@@ -49,6 +49,7 @@ _RIVALS = re.compile(r"\bH[1-8]\b")
 _WITHDRAWN = re.compile(r"\bwithdraws\s+(E\d+)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"^\s*\d+[.)]?\s")
 _LINK = re.compile(r"\[([^\]]*)\]")
+_IDS = re.compile(r"E\d+(?:\s*,\s*E\d+)*\.?")
 _ROOT = re.compile(r"(?P<links>\d+(?:\s*,\s*\d+)*):\s*(?P<without>.+)", re.DOTALL)
 
 Rows = list[str]
@@ -198,11 +199,14 @@ def cause_faults(facts: Rows, log: Rows, standing: Rows, chain: Rows, root_cause
     links = [checks.words(link_of(row)) for row in chain]
     found += [f"{row[:60]!r} says too little: {LINK}" for row, said in zip(chain, links, strict=True) if len(said) < 2]
     found += [f"the chain says {text[:60]!r} twice" for text in checks.repeated(" ".join(said) for said in links)]
-    return found + root_faults(chain, standing, root_cause)
+    return found + root_faults(chain, log, standing, root_cause)
 
 
-def root_faults(chain: Rows, standing: Rows, root_cause: str) -> Rows:
-    """A root cause that names no link of the chain, says too little, or is found though every hypothesis is refuted."""
+def root_faults(chain: Rows, log: Rows, standing: Rows, root_cause: str) -> Rows:
+    """A root cause that names no link of the chain, says too little, or is found though every hypothesis is refuted.
+
+    Ids alone are enough if they are of observations that speak for a hypothesis that stands.
+    """
     if root_cause.startswith(NOT_FOUND):
         little = checks.says_little(root_cause.partition(NOT_FOUND)[2])
         return [f"root_cause says too little: {ROOT}"] * little
@@ -214,7 +218,12 @@ def root_faults(chain: Rows, standing: Rows, root_cause: str) -> Rows:
         for number in numbers(match["links"])
         if not 1 <= number <= len(chain)
     ]
-    if checks.says_little(match["without"], 4):
+    left = {id_of(row) for row in standing if not is_refuted(row)}
+    showing = [f"E{number_of(entry)}" for entry in log if left & set(speaks("for", entry))]
+    if _IDS.fullmatch(match["without"].strip()):
+        named = re.findall(r"E\d+", match["without"])
+        found += [f"root_cause: {name} speaks for no hypothesis that stands" for name in named if name not in showing]
+    elif checks.says_little(match["without"], 4):
         found.append(f"root_cause says too little: {ROOT}")
     if all(map(is_refuted, standing)):
         found.append(f"every hypothesis is refuted: begin root_cause with {NOT_FOUND}")
@@ -265,7 +274,7 @@ def report(
     sources = {**facts_by_id(facts), **{f"E{number_of(entry)}": entry for entry in log}}
     parts = [
         [headline(chain, root_cause, confidence, settled), *chain],
-        [f"Problem: {problem}", f"Test: {test}"],
+        [f"This leads to the problem: {problem}", f"Test: {test}"],
         ["Ruled out:", *refuted] if refuted else [],
         ["Not ruled out:", *left] if left and not settled else [],
         [f"Open: {gaps}", f"Next: {next_step}"],

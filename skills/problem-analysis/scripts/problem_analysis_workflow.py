@@ -23,7 +23,7 @@ FRAME: list[Requirement] = [
     Field("test", maximum=600, help="what to run or look at; which result means present, which gone"),
     Field("facts", "list", minimum=1, maximum=10, help='"F1: what was seen (ran `…`)"'),
     Field("verdict", choices=("testable", "ask", "nobody")),
-    Field("question", help="the one question for the user; none if testable"),
+    Field("question", required=False, help="the one question for the user, unless testable"),
     Command([CHECK, "frame", "{verdict}", "{question}", "{facts}", "{problem}", "{test}"], 60),
 ]
 RIVALS: list[Requirement] = [
@@ -43,8 +43,14 @@ FINDINGS: list[Requirement] = [
     ),
 ]
 CAUSE: list[Requirement] = [
-    Field("chain", "list", minimum=2, maximum=8, help='"1. what leads to the next link [E2]", or [assumed]'),
-    Field("root_cause", help='"1: what is different without link 1", or "Not found: what it is narrowed to"'),
+    Field(
+        "chain",
+        "list",
+        minimum=2,
+        maximum=8,
+        help='"1. what leads to the next link [E2]", or [assumed]; not the problem itself',
+    ),
+    Field("root_cause", help='"1: E5" or "1: what is different without link 1"; "Not found: what it is narrowed to"'),
     Field("gaps", help="what is not proven or explained; or none"),
     Command(
         [CHECK, "cause", "{gate.facts}", "{investigate.log}", "{investigate.standing}", "{chain}", "{root_cause}"], 60

@@ -45,7 +45,8 @@ class Recorded:
         new, strike, left, path, kept, kept_left, file, pick, unread, holding, clusters, weighed = [
             "" if _UNSAID.fullmatch(value) else value for value in values
         ]
-        self.new, self.kept = json.loads(new or "[]"), json.loads(kept or "[]")
+        self.kept = json.loads(kept or "[]")
+        self.new = completed(json.loads(new or "[]"), self.kept)
         self.strike: Rows = json.loads(strike or "[]")
         self.left: Rows = json.loads(left or kept_left or "[]")
         self.path, self.file, self.pick = path, file, pick
@@ -84,6 +85,14 @@ def faults(run: Recorded) -> list[str]:
         found += citation_faults(item, run.wanted)
         found += relation_faults(item, list(items))
     return found or order_faults(items)
+
+
+def completed(new: Any, kept: list[Item]) -> Any:
+    """The items of this round; one of an earlier round has from there what it does not give anew."""
+    if not isinstance(new, list):
+        return new
+    known = {item["id"]: item for item in kept}
+    return [{**known.get(str(item.get("id")), {}), **item} if isinstance(item, dict) else item for item in new]
 
 
 def items_of(run: Recorded, struck: bool = False) -> dict[str, Item]:

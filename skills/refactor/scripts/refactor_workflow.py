@@ -148,7 +148,9 @@ def wanted(ctx: StepContext) -> Outcome:
 def assemble(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """The items as they stand after this round, by their ids, and the clusters that are left after all."""
     state = ctx.step_state
-    items = {item["id"]: item for item in [*state.get("kept", ()), *state.get("items", ())]}
+    items: dict[str, dict[str, Any]] = {item["id"]: item for item in state.get("kept", ())}
+    for item in state.get("items", ()):
+        items[item["id"]] = {**items.get(item["id"], {}), **item}
     for name in state.get("strike", ()):
         items.pop(name, None)
     left = state.get("left", state.get("kept_left", []))
