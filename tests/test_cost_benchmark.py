@@ -212,7 +212,7 @@ def test_one_judgement_is_given_in_the_form_that_a_block_asks_for(points: list[P
 
 def test_a_check_is_answered_for_all_targets_that_pass_and_each_that_does_not(points: list[Point]) -> None:
     assert forms.checked("keeps", ["W1", "W2"], points, 1) == [
-        {"id": "keeps", "status": "PASS", "place": {"W2": "a.py:1"}, "finding": ""},
+        {"id": "keeps", "status": "PASS", "place": {"W2": "a.py:1"}},
         {"id": "keeps", "status": "FAIL", "finding": "it does not", "place": {"W1": "a.py:1"}},
     ]
 
