@@ -1,4 +1,4 @@
-"""Rows in their short form: the path of the row before, and the number that follows, are left out."""
+"""Rows in their short form: the path of the row before is left out."""
 
 from __future__ import annotations
 
@@ -9,18 +9,4 @@ def with_paths(rows: list[str]) -> list[str]:
     for row in rows:
         path = path if row.startswith(":") else row.partition(":")[0]
         found.append(path + row if row.startswith(":") else row)
-    return found
-
-
-def numbered(rows: list[str], letter: str, last: int = 0) -> list[str]:
-    """The rows as "F1: what it says"; a row without an id has the number after the one before it."""
-    found = []
-    for row in rows:
-        name = row.partition(":")[0].strip()
-        if name[:1] == letter and name[1:].isascii() and name[1:].isdigit():
-            last, text = int(name[1:]), row
-        else:
-            last += 1
-            text = f"{letter}{last}: {row}"
-        found.append(text)
     return found
