@@ -92,7 +92,7 @@ class Block:
             ".".join(str(value.get(name)) for name in ("step", "name") if value.get(name)): value.text or ""
             for value in self.root.iterfind("CONTEXT/value")
         }
-        return {**self.remembered, **shown}
+        return shown if self.tag == "done" else {**self.remembered, **shown}
 
     def words(self, tag: str) -> str:
         """The text of the first element of that tag; of CONTEXT what is remembered too."""
