@@ -8,7 +8,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
 
@@ -296,34 +296,6 @@ def loaded(name: str) -> "ModuleType | None":
     return module
 
 
-def import_quickly() -> None:
-    """Have every ``from skills.… import`` find its modules at once: what Python does for each takes as long again."""
-    import builtins
-
-    usual = builtins.__import__
-
-    def imported(
-        name: str,
-        globals: "Mapping[str, object] | None" = None,
-        locals: "Mapping[str, object] | None" = None,
-        fromlist: "Sequence[str] | None" = (),
-        level: int = 0,
-    ) -> "ModuleType":
-        if not fromlist or name[:7] != "skills.":
-            return usual(name, globals, locals, fromlist, level)
-        module = sys.modules.get(name) or loaded(name)
-        for one in fromlist if module else ():
-            if not hasattr(module, one):
-                part = sys.modules.get(f"{name}.{one}") or loaded(f"{name}.{one}")
-                if part is None:
-                    module = None
-                    break
-                setattr(module, one, part)
-        return module or usual(name, globals, locals, fromlist, level)
-
-    builtins.__import__ = imported
-
-
 def stop_collecting() -> None:
     """Switch the collection of garbage off: it would go through all that is loaded, and the process ends soon."""
     import gc
@@ -416,7 +388,6 @@ def main() -> None:
             if is_quick(raw, options.get("--host", "claude"), facts):
                 os._exit(0)
             stop_collecting()
-            import_quickly()
             sys.path.insert(0, ROOT)
             code = serve_policies(raw, options, watched)
         if code is None:
