@@ -8,7 +8,7 @@ import pytest
 
 from skills.lib.guard.decisions import Allow, Deny
 from skills.lib.guard.guard import Guard
-from tests.guard.guarded import of_data, value
+from tests.guard.guarded import asked, of_data, value
 
 pytestmark = pytest.mark.req("G-01")
 
@@ -93,6 +93,14 @@ def test_true(need: str) -> None:
 )
 def test_of_what_is_not_known_nothing_is_known(call: str) -> None:
     assert value(call, arguments=ARGUMENTS) == "UNKNOWN"
+
+
+@pytest.mark.parametrize("need", ["'10:30' < date('2024-10-12')", "date('2024-10-12') >= '9 pm'"])
+def test_a_time_of_day_and_a_date_have_no_order(need: str) -> None:
+    explained = asked(need)
+    assert explained.value == "FALSE"
+    assert "cannot be compared" in explained.reason
+    assert value("'10:30' == date('2024-10-12')") == "FALSE"
 
 
 def test_known_is_false_of_what_is_not_known() -> None:

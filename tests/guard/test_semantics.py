@@ -6,6 +6,7 @@ import pytest
 
 from skills.lib.guard.decisions import Deny
 from skills.lib.guard.guard import Guard
+from skills.lib.guard.values import OpenList
 from tests.guard.guarded import asked, of_data, value
 
 pytestmark = pytest.mark.req("G-01")
@@ -310,3 +311,60 @@ def test_what_can_be_no_key_is_a_fault_also_of_a_place_that_is_not_known(key: ob
     explained = asked("accounts[$user].open", arguments={"user": key})
     assert explained.value == "FALSE"
     assert "a key that is" in explained.reason
+
+
+@pytest.mark.parametrize(
+    "need, facts",
+    [
+        ("len(v for v in m) == 1", {"m": "$map", "m.k": "forget", "m.k.j": "absent"}),
+        ("sum(1 for v in set([x, 1])) == 2", {}),
+        ("set([x, 1]) == [1]", {}),
+        ("set(keys(m)) <= set(['k'])", {"m.k": "1"}),
+        ("set([x, 1]) == set([1])", {}),
+        ("$words[0] == 'push'", {}),
+        ("any(key == 0 for v in $words)", {}),
+        ("shares($words, 1)", {}),
+        ("not exists(n)", {"n": "absent", "m.k": "absent", "n.k": "m"}),
+    ],
+)
+def test_what_depends_on_what_is_not_known_is_not_known(need: str, facts: dict[str, str]) -> None:
+    arguments = {"map": {"k": 1}, "words": OpenList(["push"] if "shares" not in need else [])}
+    assert value(need, facts, arguments) == "UNKNOWN"
+
+
+@pytest.mark.parametrize(
+    "need, expected",
+    [
+        ("1 in [1, x + 1]", "TRUE"),
+        ("len([1, x + 1]) == 2", "UNKNOWN"),
+        ("gone not in [1, x + 1]", "UNKNOWN"),
+        ("gone != [1, x + 1]", "UNKNOWN"),
+        ("gone != [v for v in x]", "UNKNOWN"),
+        ("gone != keys(x)", "UNKNOWN"),
+        ("all(true for v in [1] if x)", "UNKNOWN"),
+        ("not any(false for v in [1] if x)", "UNKNOWN"),
+        ("all(true for v in [1] if x == 1)", "TRUE"),
+        ("all(true for v in [1] if shares(set(x), []))", "UNKNOWN"),
+        ("gone[x] != 1", "UNKNOWN"),
+        ("gone[$list] != 1", "FALSE"),
+        ("(gone if 1 else x) != 1", "UNKNOWN"),
+        ("any([true, 1 < 'a'])", "TRUE"),
+        ("all([true, 1 < 'a'])", "FALSE"),
+    ],
+)
+def test_what_may_turn_out_to_have_no_value_makes_nothing_true(need: str, expected: str) -> None:
+    assert value(need, {"gone": "absent"}, {"list": [1]}) == expected
+
+
+def test_a_member_taken_out_of_a_list_moves_those_after_it() -> None:
+    for gone in ("absent", "forget"):
+        facts = {"m": "[1, 2]", "m[0]": gone}
+        assert value("m[1] == 2", facts) == "UNKNOWN"
+        assert value("len(m) == 2", facts) == "UNKNOWN"
+    assert value("m == [1, 2]", {"m": "[1, 2]", "m[0]": "1"}) == "TRUE"
+
+
+def test_what_is_put_behind_the_end_of_a_list_makes_it_another_one() -> None:
+    facts = {"m": "[1]", "m[$n]": "2"}
+    assert value("m == [1]", facts, {"n": 3}) == "FALSE"
+    assert value("m[$n] == 2", facts, {"n": 3}) == "TRUE"

@@ -25,6 +25,10 @@ NEEDS = [
     *("a.x + 1 == 2", "a.x < a.y", "a.x == 1 or b == 1", "a.x == 1 and not b.x == 1", "1 if exists(a) else b"),
     *("min(a.x, 3) == 1", "shares(a, b)", "set(a) == set(b)", "a[0] == 1", "b[b.x] == 1", "a[a.y] == 1", "[a] == [b]"),
     *("(a.x == 1) if b == 1 else (a.x == 1)", "a.x in b or true", "max(v for v in a) == 1", "values(a) == [1]"),
+    *("all(true for v in [1] if a)", "not any(false for v in [1] if a)", "all(a.x == 1 for v in a if v == 1 if b)"),
+    *("[v for v in a] != b.y", "keys(a) != b.y", "b.y not in [1, clock(a)]", "[1, len(a)] != b.y", "a[b.x] != b.y"),
+    *("len(v for v in a) == 1", "sum(1 for v in set([a.x, 1])) == 2", "set([a.x, 1]) == [1]", "set(a) <= set(b)"),
+    *("all(true for v in [1] if shares(set(a), []))", "((a.x if 1 else b.x) != 1)", "any(shares(v, b) for v in a)"),
 ]
 values: st.SearchStrategy[Any] = st.recursive(
     st.sampled_from([1, 1, 2, "s", "x", True, None]),
@@ -77,6 +81,11 @@ WHOLLY = of_data(tools={"call": {"needs": NEEDS}, "all": {"shows": {".": "result
 
 @example({}, [("set", "a", {}), ("forget", "a.x", GONE), ("remove", "a.x.z", GONE)])
 @example({}, [("set", "a", {}), ("set", "b", {"x": 1}), ("forget", "a.x", GONE)])
+@example({"a": 1}, [("remove", "a.x", GONE), ("remove", "b.y", GONE)])
+@example({"a": 1}, [("remove", "b.y", GONE)])
+@example({"a": {"x": 1}}, [("set", "b", {})])
+@example({"b": {"x": [1]}}, [("remove", "a", GONE), ("remove", "b.y", GONE)])
+@example({}, [("remove", "a.x", GONE)])
 @given(worlds, steps)
 @settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 def test_what_is_said_of_a_world_is_so(world: dict[str, Any], made: list[tuple[str, str, Any]]) -> None:

@@ -9,6 +9,7 @@ from skills.lib.guard.values import (
     Distinct,
     Fault,
     Open,
+    OpenDistinct,
     OpenList,
     child,
     contains,
@@ -82,7 +83,7 @@ def _ordered(operator: str, left: Any, right: Any) -> Any:
             return Fault(f"{kind_of(value)} is neither more nor less than anything")
     if is_unseen(left) or is_unseen(right):
         return _one_known(left if is_unseen(right) else right)
-    if isinstance(left, Distinct) and isinstance(right, Distinct):
+    if isinstance(left, (Distinct, OpenDistinct)) and isinstance(right, (Distinct, OpenDistinct)):
         return _subset(operator, left, right)
     if left != left or right != right:
         return Fault("a number that is none (NaN) is neither more nor less than anything")
@@ -104,7 +105,8 @@ def _one_known(value: Any) -> Any:
     return UNKNOWN
 
 
-def _subset(operator: str, left: Distinct, right: Distinct) -> Any:
+def _subset(operator: str, left: list[Any], right: list[Any]) -> Any:
     small, large = (left, right) if operator[0] == "<" else (right, left)
-    inside = all_of(contains(large, member) for member in small)
+    found = [contains(large, member) for member in small]
+    inside = all_of(iter([*found, UNKNOWN] if isinstance(small, OpenList) else found))
     return inside if operator[1:] else all_of(iter((inside, negated(same_members(small, large)))))

@@ -8,7 +8,8 @@ so that a mistake of an author neither allows a call nor asks to look for ever.
 from __future__ import annotations
 
 from skills.lib.guard.comparing import compared
-from skills.lib.guard.truth import all_of, any_of, truth
+from skills.lib.guard.failing import may_be_no_answer, may_fail, unless_fault
+from skills.lib.guard.truth import all_of, any_of, negated, truth
 from skills.lib.guard.values import (
     ABSENT,
     UNKNOWN,
@@ -21,6 +22,7 @@ from skills.lib.guard.values import (
     is_moment,
     is_number,
     is_partial,
+    is_unseen,
     kind_of,
     same,
     shown,
@@ -146,7 +148,8 @@ def _get(node: Node, scope: Scope) -> Any:
     if isinstance(value, Fault):
         return value
     asked = len(scope.missing)
-    for part in node[2]:
+    rest = iter(node[2])
+    for part in rest:
         key = part if type(part) is str else _key(part, scope)
         if type(value) is dict and type(key) is str:  # most steps are of this kind
             value = value.get(key, ABSENT)
@@ -156,13 +159,16 @@ def _get(node: Node, scope: Scope) -> Any:
         if isinstance(key, Fault):
             return key
         if key is UNKNOWN:
-            value = ABSENT if value is ABSENT or (value == {} and not isinstance(value, Open)) else UNKNOWN
+            is_empty = value is ABSENT or (value == {} and not isinstance(value, Open))
+            value = ABSENT if is_empty and part[0] == "arg" else UNKNOWN
         elif base[0] != "root" and (value is None or isinstance(value, (str, int, float))):
             return Fault(f"{kind_of(value)} has nothing inside")
         else:
             value = child(value, key)
         if value is UNKNOWN or value is ABSENT:
             break
+    if value is ABSENT:
+        return _absent([part for part in rest if type(part) is not str], scope)
     if base[0] == "root" and asked == len(scope.missing) and (value is UNKNOWN or isinstance(value, Open)):
         keys = [_key(part, scope) for part in node[2]]
         fault = next((key for key in keys if isinstance(key, Fault)), None)
@@ -170,6 +176,14 @@ def _get(node: Node, scope: Scope) -> Any:
             return fault  # such as null: nothing that is looked at first could make it a key
         scope.missing.append([key if isinstance(key, (str, int)) else None for key in keys])
     return value
+
+
+def _absent(parts: list[Node], scope: Scope) -> Any:
+    """ABSENT, unless one of the further keys can be no key, or may turn out to be none."""
+    keys = [_key(part, scope) for part in parts]
+    fault = next((key for key in keys if isinstance(key, Fault)), None)
+    unsure = any(key is UNKNOWN and part[0] != "arg" for key, part in zip(keys, parts, strict=True))
+    return fault or (UNKNOWN if unsure else ABSENT)
 
 
 def place_text(keys: list[Any]) -> str:
@@ -187,8 +201,16 @@ def place_text(keys: list[Any]) -> str:
 
 
 def _list(node: Node, scope: Scope) -> Any:
-    made = [_operand(part, scope) for part in node[1]]
-    return next((value for value in made if isinstance(value, Fault)), made)
+    return _listed([_operand(part, scope) for part in node[1]], node[1], scope)
+
+
+def _listed(made: list[Any], nodes: list[Node], scope: Scope) -> Any:
+    """The list of these values, a Fault if one is; UNKNOWN if one may turn out to be a Fault."""
+    fault = next((value for value in made if isinstance(value, Fault)), None)
+    if fault is not None:
+        return fault
+    pairs = zip(made, nodes, strict=True)
+    return UNKNOWN if any(value is UNKNOWN and may_fail(node, scope.variables) for value, node in pairs) else made
 
 
 def _and(node: Node, scope: Scope) -> Any:
@@ -212,7 +234,7 @@ def _if(node: Node, scope: Scope) -> Any:
     if _is_known(yes) and _is_known(no) and ((yes is ABSENT and no is ABSENT) or same(yes, no) is True):
         return yes  # whatever the condition is
     if isinstance(condition, Fault) and not isinstance(condition, Failing):
-        is_open = not (isinstance(yes, Fault) or isinstance(no, Fault)) and same(yes, no) is UNKNOWN
+        is_open = not (isinstance(yes, Fault) or isinstance(no, Fault)) and _may_be_same(yes, no)
         return UNKNOWN if is_open or isinstance(yes, Failing) or isinstance(no, Failing) else condition
     possible = [no, condition] if isinstance(condition, Failing) else [yes, no]
     faults = [value for value in possible if isinstance(value, Fault)]
@@ -220,6 +242,12 @@ def _if(node: Node, scope: Scope) -> Any:
         return UNKNOWN
     sure = len(faults) == 2 and not isinstance(yes, Failing) and not isinstance(no, Failing)
     return faults[0] if sure and condition is UNKNOWN else Failing(faults[0].reason)
+
+
+def _may_be_same(left: Any, right: Any) -> bool:
+    """True if two values that are not both known may turn out to be the same, or both not to be there."""
+    may_be_absent = exists(left) is not True and exists(right) is not True and (left is not right)
+    return may_be_absent or same(left, right) is UNKNOWN
 
 
 def _is_known(value: Any) -> bool:
@@ -231,25 +259,32 @@ def _compare(node: Node, scope: Scope) -> Any:
     left, before = node[1], _operand(node[1], scope)
     parts = []
     for operator, right in node[2]:
-        value = _operand(right, scope)
-        found = compared(operator, before, value)
-        if (before is UNKNOWN and _may_fail(left)) or (value is UNKNOWN and _may_fail(right)):
-            found = _unless_fault(found, f"{shown(before)} {operator} {shown(value)} does not hold")
+        if right[0] == "list" and operator in ("in", "not in") and not isinstance(before, Fault):
+            made = [_operand(part, scope) for part in right[1]]
+            value, found = _listed(made, right[1], scope), _one_of(operator, before, made, right[1], scope)
+            is_unsure = False
+        else:
+            value = _operand(right, scope)
+            found = compared(operator, before, value)
+            is_unsure = value is UNKNOWN and may_fail(right, scope.variables)
+        if is_unsure or (before is UNKNOWN and may_fail(left, scope.variables)):
+            found = unless_fault(found, f"{shown(before)} {operator} {shown(value)} does not hold")
         parts.append(found)
         left, before = right, value
     return parts[0] if len(parts) == 1 else all_of(iter(parts))
 
 
-def _unless_fault(found: Any, reason: str) -> Any:
-    """What a comparison gives if a side that is not known may turn out to be a Fault."""
-    return Failing(reason) if found is False else UNKNOWN if found is True else found
-
-
-def _may_fail(node: Node) -> bool:
-    """True if what is not known of an expression may turn out to be a Fault, and not any value."""
-    if node[0] == "get":
-        return node[1][0] != "root" or any(isinstance(key, list) and key[0] != "arg" for key in node[2])
-    return node[0] not in ("arg", "var", "result")
+def _one_of(operator: str, value: Any, made: list[Any], nodes: list[Node], scope: Scope) -> Any:
+    """Whether a value is one of those that are written out: as their comparisons, joined by ``or``."""
+    found = []
+    for member, node in zip(made, nodes, strict=True):
+        equal = compared("==", value, member)
+        is_unsure = member is UNKNOWN and may_fail(node, scope.variables)
+        found.append(unless_fault(equal, "a member of the list may have no value") if is_unsure else equal)
+    inside = any_of(iter(found))
+    if operator == "in":
+        return inside
+    return UNKNOWN if isinstance(inside, Failing) else negated(inside)
 
 
 def _arithmetic(node: Node, scope: Scope) -> Any:
@@ -268,37 +303,51 @@ def _negative(node: Node, scope: Scope) -> Any:
 
 
 def members(node: Node, scope: Scope) -> Any:
-    """The members of a list or comprehension: pairs of (True or UNKNOWN if it may be left out, value), and whether
-    these are all of them; UNKNOWN or a Fault if there is nothing to go through."""
+    """The members of a list or comprehension: pairs of (True, UNKNOWN if it may be left out, None if it may turn out
+    to be a Fault; value), and whether these are all of them; UNKNOWN or a Fault if there is nothing to go through."""
+    if node[0] == "list":
+        return [(True, _operand(part, scope)) for part in node[1]], True
     if node[0] != "for":
         return _as_pairs(_operand(node, scope))
     _, element, variable, source, conditions = node
-    found = _operand(source, scope)
+    found = [_operand(part, scope) for part in source[1]] if source[0] == "list" else _operand(source, scope)
     if isinstance(found, (str, int, float)) or found is None or is_moment(found):
         return Fault(f"{kind_of(found)} has no members")
-    listed = _items(found)
+    listed = None if is_unseen(found) else _items(found)
     if listed is None:
         return found if isinstance(found, Fault) else UNKNOWN
-    pairs, kept = [], dict(scope.variables)
+    pairs: list[tuple[Any, Any]] = []
+    kept = dict(scope.variables)
     for key, value in listed:
         scope.variables = {**kept, variable: value, "key": key}
-        included = all_of(truth(evaluate(condition, scope)) for condition in conditions)
-        if value is UNKNOWN and exists(value) is UNKNOWN and isinstance(found, dict):
+        told = [truth(evaluate(condition, scope)) for condition in conditions]
+        included = all_of(iter(told))
+        if isinstance(found, dict) and exists(value) is UNKNOWN:
             included = all_of(iter((included, UNKNOWN)))  # a key that was forgotten may be gone
         if isinstance(included, Fault):
             pairs.append((UNKNOWN if isinstance(included, Failing) else True, Fault(included.reason)))
         elif included is not False:
-            pairs.append((included, evaluate(element, scope)))
+            unsure = [node for node, one in zip(conditions, told, strict=True) if one is UNKNOWN]
+            made = (
+                UNKNOWN if any(may_be_no_answer(one, scope.variables) for one in unsure) else evaluate(element, scope)
+            )
+            is_unsure = made is UNKNOWN and (bool(unsure) or may_fail(element, scope.variables))
+            pairs.append((None if is_unsure else included, made))
     scope.variables = kept
     return pairs, not isinstance(found, (Open, OpenList))
 
 
 def _items(found: Any) -> list[tuple[Any, Any]] | None:
-    """Keys and values of a map, places and members of a list; what is not there has none. None if not known."""
+    """Keys and values of a map, places and members of a list; what is not there has none. None if not known.
+
+    Where a member of a list is of which there may be more is not known.
+    """
     if found is ABSENT:
         return []
     if isinstance(found, dict):
         return [(key, value) for key, value in found.items() if value is not ABSENT]
+    if isinstance(found, OpenList):
+        return [(UNKNOWN, value) for value in found]
     return list(enumerate(found)) if isinstance(found, list) else None
 
 
@@ -323,6 +372,10 @@ def _for(node: Node, scope: Scope) -> Any:
         sure_faults = [value for included, value in faults if included is True and not isinstance(value, Failing)]
         return sure_faults[0] if sure_faults else UNKNOWN
     sure = [value for included, value in pairs if included is True]
+    if any(included is None for included, _ in pairs):
+        return UNKNOWN
+    if not complete and (may_fail(node[1]) or any(map(may_be_no_answer, node[4]))):
+        return UNKNOWN
     return sure if complete and len(sure) == len(pairs) else OpenList(sure)
 
 
@@ -338,7 +391,12 @@ def _call(node: Node, scope: Scope) -> Any:
         return fault
     from skills.lib.guard.functions import FUNCTIONS  # many policies call none
 
-    return FUNCTIONS[name](values, scope.folder)
+    found = FUNCTIONS[name](values, scope.folder)
+    if UNKNOWN in values and any(
+        value is UNKNOWN and may_fail(part, scope.variables) for value, part in zip(values, parts, strict=True)
+    ):
+        return unless_fault(found, f"{name}() of what is not known does not hold")
+    return found
 
 
 def _questions(name: str, value: Any, scope: Scope) -> Any:

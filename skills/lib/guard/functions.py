@@ -10,6 +10,7 @@ from skills.lib.guard.values import (
     Distinct,
     Fault,
     Open,
+    OpenDistinct,
     OpenList,
     Weekday,
     contains,
@@ -17,6 +18,7 @@ from skills.lib.guard.values import (
     is_moment,
     is_number,
     is_partial,
+    is_unseen,
     kind_of,
     shown,
 )
@@ -48,8 +50,6 @@ def _len(values: list[Any], folder: str) -> Any:
     if isinstance(values[0], str):
         return len(values[0])
     found = _members(values)
-    if isinstance(values[0], Distinct) and is_partial(values[0]):
-        return UNKNOWN
     return len(found) if isinstance(found, list) else found
 
 
@@ -205,7 +205,8 @@ def _shares(values: list[Any], folder: str) -> Any:
     if any(value is UNKNOWN for value in listed):
         return UNKNOWN
     if not all(isinstance(value, list) for value in listed):
-        return Fault("shares() takes two lists")
+        may_be_empty = any(isinstance(value, OpenList) and not value for value in listed)
+        return UNKNOWN if may_be_empty else Fault("shares() takes two lists")
     found = [contains(listed[1], member) for member in listed[0]]
     if True in found:
         return True
@@ -214,7 +215,7 @@ def _shares(values: list[Any], folder: str) -> Any:
 
 def _keys(values: list[Any], folder: str) -> Any:
     value = values[0]
-    if value is ABSENT or value is UNKNOWN:
+    if value is ABSENT or is_unseen(value):
         return [] if value is ABSENT else UNKNOWN
     if not isinstance(value, dict):
         return Fault(f"{kind_of(value)} has no keys")
@@ -230,6 +231,8 @@ def _values(values: list[Any], folder: str) -> Any:
             [] if value is ABSENT else value if isinstance(value, list) or value is UNKNOWN else _keys(values, folder)
         )
     keys = _keys(values, folder)
+    if not isinstance(keys, list):
+        return keys
     found = [value[key] for key in keys]
     return OpenList(found) if isinstance(keys, OpenList) else found
 
@@ -237,11 +240,12 @@ def _values(values: list[Any], folder: str) -> Any:
 def _set(values: list[Any], folder: str) -> Any:
     value = values[0]
     listed = list(value) if isinstance(value, str) else _keys(values, folder) if isinstance(value, dict) else value
-    if listed is UNKNOWN or listed is ABSENT or isinstance(listed, (Fault, OpenList)):
+    if listed is UNKNOWN or listed is ABSENT or isinstance(listed, Fault):
         return Distinct() if listed is ABSENT else listed
     if not isinstance(listed, list):
         return Fault(f"{kind_of(value)} has no members")
-    made = Distinct()
+    is_open = isinstance(listed, OpenList) or (len(listed) > 1 and is_partial(listed))
+    made: list[Any] = OpenDistinct() if is_open else Distinct()
     for member in listed:
         if contains(made, member) is not True:
             made.append(member)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skills.lib.compact_json import loads
 from skills.lib.guard.calls import is_of_shell
 from skills.lib.guard.expressions import evaluated, path_of
+from skills.lib.guard.picture import odd_member
 from skills.lib.guard.places import at_place, reduced
 from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, child
 
@@ -53,6 +54,10 @@ def learned(effects: list[list[Any]], scope: Scope, reads: dict[str, Any]) -> li
         if trees:
             kept = value if value is UNKNOWN or value is ABSENT else reduced(value, trees)
             writes.append((path, kept, keep))
+            continue
+        odd = odd_member(scope.root, path, value)
+        if odd is not None and at_place(reads, path[:odd]):
+            writes.append((path[:odd], UNKNOWN, keep))
         elif value is not ABSENT and _replaces(path, scope.root, reads):
             writes.append((path, UNKNOWN, keep))
     return writes

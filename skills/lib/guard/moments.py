@@ -74,8 +74,7 @@ def aligned(left: Any, right: Any) -> tuple[Any, Any] | None:
         found = read(text) if read else None
         if found is None:
             return None
-        other = to_time(other) if isinstance(other, date) else other
-        return (found, other) if isinstance(left, str) else (other, found)
+        return aligned(found, other) if isinstance(left, str) else aligned(other, found)
     if isinstance(left, date) and isinstance(right, date):
         return to_time(left), to_time(right)
     if isinstance(left, datetime) and isinstance(right, time):

@@ -38,6 +38,11 @@ class Picture:
             return
         if isinstance(value, Open) and not value and exists(self.value(path)) is True:
             return
+        odd = odd_member(self.root, path, value)
+        if odd is not None:
+            self.write(path[:odd], UNKNOWN)  # such as a list that has become shorter
+            if value is UNKNOWN or value is ABSENT:
+                return
         inner: Any = self.root
         for at, key in enumerate(path[:-1]):
             inner = self._entered(inner, key, path[at + 1], value)
@@ -65,7 +70,7 @@ class Picture:
             return None
         if value is ABSENT and found is not UNKNOWN:
             return None  # a place that is not there, or holds a single value, has nothing inside
-        made = Maybe() if value is ABSENT else Open()
+        made = Open() if exists(value) is True else Maybe()
         Picture._put(inner, key, made)
         return made
 
@@ -80,6 +85,23 @@ class Picture:
             inner.pop(key, None)
         else:
             inner[key] = value
+
+
+def odd_member(root: Any, path: Path, value: Any) -> int | None:
+    """How many keys lead to a list whose other members a write at a place concerns; None if it is in no such list.
+
+    A member that is taken out moves those after it, and so may one that is forgotten; one after the last makes the list
+    another one.
+    """
+    inner = root
+    for at, key in enumerate(path):
+        if isinstance(inner, list) and isinstance(key, int):
+            is_there = not isinstance(inner, OpenList) and -len(inner) <= key < len(inner)
+            if not is_there or (at == len(path) - 1 and (value is ABSENT or value is UNKNOWN)):
+                is_told = value is ABSENT and not is_there and not isinstance(inner, OpenList)
+                return None if is_told else at
+        inner = child(inner, key)
+    return None
 
 
 def encoded(value: Any) -> Any:

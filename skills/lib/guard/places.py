@@ -6,7 +6,7 @@ whether it exists.
 
 from __future__ import annotations
 
-from skills.lib.guard.values import ABSENT, UNKNOWN, Distinct, Open
+from skills.lib.guard.values import ABSENT, UNKNOWN, Open, OpenList
 
 Pattern = list[str | None]
 TYPE_CHECKING = False
@@ -122,5 +122,5 @@ def _copied(value: Any, depth: int) -> Any:
     if isinstance(value, dict):
         return type(value)({key: _copied(part, depth + 1) for key, part in value.items()})
     if isinstance(value, list):
-        return (list if isinstance(value, Distinct) else type(value))([_copied(part, depth + 1) for part in value])
+        return (OpenList if isinstance(value, OpenList) else list)([_copied(part, depth + 1) for part in value])
     return value

@@ -67,6 +67,12 @@ class Distinct(list):  # type: ignore[type-arg]
     __slots__ = ()
 
 
+class OpenDistinct(OpenList):
+    """A set of which there may be more members, or fewer: two that are not known may turn out to be equal."""
+
+    __slots__ = ()
+
+
 class Weekday(int):
     """A day of the week: equal to its number (Monday is 0) and to its English name."""
 
@@ -189,7 +195,7 @@ def _same_maps(left: dict[str, Any], right: dict[str, Any]) -> Any:
 
 
 def _same_lists(left: list[Any], right: list[Any]) -> Any:
-    if isinstance(left, Distinct) and isinstance(right, Distinct):
+    if isinstance(left, (Distinct, OpenDistinct)) and isinstance(right, (Distinct, OpenDistinct)):
         return same_members(left, right)
     if isinstance(left, OpenList) or isinstance(right, OpenList):
         return UNKNOWN
@@ -202,7 +208,8 @@ def _same_lists(left: list[Any], right: list[Any]) -> Any:
 def same_members(left: list[Any], right: list[Any]) -> Any:
     """Whether two sets have the same members."""
     found = [contains(right, member) for member in left] + [contains(left, member) for member in right]
-    return False if False in found else UNKNOWN if UNKNOWN in found else True
+    is_open = isinstance(left, OpenList) or isinstance(right, OpenList)
+    return False if False in found else UNKNOWN if is_open or UNKNOWN in found else True
 
 
 def _same_moments(left: Any, right: Any) -> Any:
@@ -229,9 +236,9 @@ def child(value: Any, key: Any) -> Any:
     if isinstance(value, dict):
         return value.get(str(key), UNKNOWN if isinstance(value, Open) else ABSENT)
     if isinstance(value, list) and isinstance(key, int):
-        if -len(value) <= key < len(value) and not (key < 0 and isinstance(value, OpenList)):
-            return value[key]
-        return UNKNOWN if isinstance(value, OpenList) else ABSENT
+        if isinstance(value, OpenList):
+            return UNKNOWN  # there may be more members before it, too
+        return value[key] if -len(value) <= key < len(value) else ABSENT
     return UNKNOWN if value is UNKNOWN else ABSENT
 
 
