@@ -15,8 +15,8 @@ from skills.lib.agent.kept.lease import lease
 from skills.lib.agent.models.model_errors import ModelError
 from skills.lib.errors import LedgerError, RefusedError
 from skills.lib.model.run import Request
-from tests.agent.scripted import Answer, ScriptedModel, in_turn, report
-from tests.agent.sessions import agent, honest, project
+from tests.agent.scripted import Answer, ScriptedModel, calling, in_turn, report
+from tests.agent.sessions import agent, honest, project, touch
 
 
 def never(messages: list[Any], tools: list[Any]) -> Answer:
@@ -112,6 +112,26 @@ def test_a_session_that_is_cancelled_stops_before_its_next_call(tmp_path: Path) 
     model.answer = honest(outcome="ok")
     assert host.advance(run).status == "done"
     assert len(model.calls) == 2
+
+
+def test_no_tool_of_an_answer_runs_once_its_session_is_cancelled(tmp_path: Path) -> None:
+    folder = project(tmp_path / "p", "plain")
+    model, done = ScriptedModel(answer=honest(outcome="ok")), tmp_path / "done.txt"
+    host = agent(folder, model, tools=[touch("", tmp_path)])
+    run = host.start("plain")
+
+    def cancelling(messages: list[Any], tools: list[Any]) -> Answer:
+        host.cancel(run)
+        return calling(("write", {"path": "done.txt", "text": "a"}))
+
+    model.answer = cancelling
+    assert host.advance(run).reason == "The session was cancelled."
+    assert not done.exists()
+    model.answer = in_turn(
+        calling(("write", {"path": "done.txt", "text": "a"})), report(record={"thing": "a"}), report(outcome="ok")
+    )
+    assert host.advance(run).status == "done"
+    assert done.read_text(encoding="utf-8") == "a\n"
 
 
 def test_a_session_in_an_event_loop(tmp_path: Path) -> None:

@@ -289,6 +289,8 @@ class Following:
         peek = self.peek()
         if reason := self.limits.stopped():
             return Ended(f"Nothing was done: the session has ended. {reason}", False)
+        if self.is_cancelled():
+            return Ended("Nothing was done: the session was cancelled.", False)
         if stamp is not None and stamp.turn != peek.run.turn:
             where = peek.run.step or peek.run.status
             return Ended(f"The run has moved since: it is at {where}. Nothing was done.", False)
