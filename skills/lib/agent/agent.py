@@ -188,7 +188,8 @@ class Agent:
     def cancel(self, run: str, by: str = "") -> None:
         """Stop the session of a run before its next model call, and the command that it waits for, in any process.
 
-        No tool begins any more; a report that the model has made is taken. ``by`` is the name of who does it, if it is known.
+        No tool begins any more; a report that the model has made is taken. ``by`` is the name of who does it, if it is
+        known.
         """
         self._cancelled.add(run)
         with self.activity() as activity:
