@@ -163,6 +163,8 @@ def _get(node: Node, scope: Scope) -> Any:
             value = ABSENT if is_empty and part[0] == "arg" else UNKNOWN
         elif base[0] != "root" and (value is None or isinstance(value, (str, int, float))):
             return Fault(f"{kind_of(value)} has nothing inside")
+        elif base[0] != "root" and is_unseen(value):
+            value = UNKNOWN  # it may turn out to be a number, which has nothing inside
         else:
             value = child(value, key)
         if value is UNKNOWN or value is ABSENT:
