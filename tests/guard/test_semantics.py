@@ -324,6 +324,7 @@ def test_what_can_be_no_key_is_a_fault_also_of_a_place_that_is_not_known(key: ob
         ("$words[0] == 'push'", {}),
         ("any(key == 0 for v in $words)", {}),
         ("shares($words, 1)", {}),
+        ("m in $map", {"m.j": "absent"}),
         ("all(v.k != 1 for v in [m])", {"m.k": "absent"}),
         ("not exists(n)", {"n": "absent", "m.k": "absent", "n.k": "m"}),
     ],

@@ -62,7 +62,7 @@ def _member(value: Any, members: Any) -> Any:
 
 
 def _key_in(value: Any, members: dict[str, Any]) -> Any:
-    if value is UNKNOWN:
+    if is_unseen(value):
         return False if not members and not isinstance(members, Open) else UNKNOWN
     if type(value) is not str and type(value) is not int:
         return False
