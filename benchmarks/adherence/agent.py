@@ -142,15 +142,16 @@ class Agent:
         if values.get("step") == "done":
             return None
         argv = [_fill(word, values) for word in block.next]
-        if not style or not self.host.remembers:
+        if not self.host.remembers:
             return argv
-        return self._restyled(argv, block, values)
+        fields = [entry["name"] for entry in block.reported() if "flag" not in entry]
+        optional = [name for name in fields if name in values and f"--record {name}=" not in " ".join(argv)]
+        argv += [word for name in optional for word in ("--record", f"{name}={as_text(values[name])}")]
+        return self._restyled(argv, block, values) if style else argv
 
     def _restyled(self, argv: list[str], block: Block, values: dict[str, Any]) -> list[str]:
         """Other words for the same report: a record file, an explicit step, its position, the right total or echo."""
         fields = {entry["name"] for entry in block.reported() if "flag" not in entry}
-        optional = [name for name in fields if name in values and f"--record {name}=" not in " ".join(argv)]
-        argv += [word for name in optional for word in ("--record", f"{name}={as_text(values[name])}")]
         if fields and self.rng.random() < 0.3:
             argv = self._through_file(argv, {name: values[name] for name in fields if name in values})
         target = block.outcomes.get(self.plan.outcome or "")

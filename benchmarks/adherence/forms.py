@@ -25,15 +25,19 @@ class Forms:
         """The values of a step by name, in place of those that were made up for it."""
         made = getattr(self, f"_{self.skill}_{block.id}".replace("-", "_"), None)
         formed: dict[str, Any] = made(block, values, odd) if made and values else {}
-        return {name: formed.get(name, value) for name, value in values.items()}
+        return {**{name: formed.get(name, value) for name, value in values.items()}, **self._owed(block, values, odd)}
+
+    def _owed(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        """What a step asks for by the value of another field."""
+        if self.skill == "problem-analysis" and values.get("verdict", "testable") != "testable":
+            return {"question": f"Which of them is it? {odd}"}
+        return {}
 
     def _problem_analysis_gate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        testable = values["verdict"] == "testable"
         return {
             "problem": f"it is not as wanted: {odd}",
             "test": f"look at it again: {odd}",
             "facts": [f"F{at}: it is so, {odd} (looked)" for at in range(1, len(values["facts"]) + 1)],
-            "question": "none" if testable else f"Which of them is it? {odd}",
         }
 
     def _problem_analysis_hypothesize(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
