@@ -190,13 +190,13 @@ def test_three_questions_are_the_most(agent: Follower) -> None:
         ({**TESTABLE, "facts": ["F1: 412 ms (ran time)", "F1: 9 ms (ran time)"]}, "the id F1 is given twice"),
         (
             {**UNCLEAR, "question": "which?"},
-            "the verdict is ask: write the one question that is open",
+            "the verdict is ask: record question, the one that is open",
         ),
         (
             {name: text for name, text in UNCLEAR.items() if name != "question"},
-            "the verdict is ask: write the one question that is open",
+            "the verdict is ask: record question, the one that is open",
         ),
-        ({**UNCLEAR, "verdict": "nobody", "question": "x"}, "the verdict is nobody: write the one question"),
+        ({**UNCLEAR, "verdict": "nobody", "question": "x"}, "the verdict is nobody: record question, the one"),
         ({**TESTABLE, "problem": "b"}, "problem says too little: under which conditions"),
         ({**TESTABLE, "test": "c"}, "test says too little: what to run or look at"),
         ({**TESTABLE, "facts": ["F1: x (y)"]}, "F1 says too little"),

@@ -65,7 +65,7 @@ class Steering:
             if chosen is None and spec.name == "verdict" and leg is not None:
                 found.sort(key=lambda word: word != verdict)
             options[spec.name] = found
-        options["outcome"] = [leg.outcome.value] if leg else list(block.outcomes)
+        options["outcome"] = [leg.outcome.value] if leg else [*block.outcomes] or [Outcome.OK.value]
         tried: list[str] = []
         led = False
         for values in samples.combined(options):

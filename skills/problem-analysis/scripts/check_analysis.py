@@ -74,7 +74,7 @@ def frame_faults(verdict: str, question: str, facts: Rows, problem: str, test: s
             if checks.says_little(text)
         ]
     if verdict != "testable" and checks.says_little(question, 2):
-        found.append(f"the verdict is {verdict}: write the one question that is open")
+        found.append(f"the verdict is {verdict}: record question, the one that is open")
     return found
 
 

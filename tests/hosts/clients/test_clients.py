@@ -12,7 +12,7 @@ from tests.hosts.clients.clients import Codex, CodexInCode, OpenCode, Qwen
 from tests.hosts.clients.model import SUMMARY, Say
 from tests.hosts.clients.plays import DELEGATED, SEEN, begin, block_in, follow
 from tests.hosts.clients.stage import at_look, to_the_end
-from tests.skills.test_problem_analysis import CAUSE, DOUBT, REPORT, RIVALS, SETTLED, TESTABLE, UNCLEAR
+from tests.skills.test_problem_analysis import CAUSE, DOUBT, REPORT, RIVALS, SETTLED, TESTABLE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def test_the_client_finds_the_skill_and_walks_it_to_its_end(stage: Stage) -> Non
 @pytest.mark.parametrize("stage", [CodexInCode()], indirect=True, ids=["codex-code"])
 def test_a_client_walks_a_real_skill_to_its_end(stage: Stage) -> None:
     reports = [
-        *(("gate", UNCLEAR), ("gate", TESTABLE), ("hypothesize", RIVALS)),
+        *(("gate", TESTABLE), ("hypothesize", RIVALS)),
         *(("investigate", DOUBT), ("investigate", SETTLED), ("formulate", CAUSE), ("report", REPORT)),
     ]
     ends = []

@@ -67,7 +67,7 @@ def test_it_stays_while_a_run_is_open_and_goes_with_the_runtime(
     assert (state / "runs" / run).is_file()
     assert "launcher" not in cli("uninstall", "codex").err
     assert "launcher" not in cli("upgrade", "--prune").err
-    assert left(state) == ["runs", "runs/abcd2345", f"runs/{run}", "step"]
+    assert left(state) == ["runs", *sorted(["runs/abcd2345", f"runs/{run}"]), "step"]
     assert cli("abandon", run, "--reason", "done with").code == 0
     assert "and the entries of 2 runs would be removed" in cli("upgrade", "--prune", "--dry-run").err
     assert "and the entries of 2 runs are removed" in cli("upgrade", "--prune").err
