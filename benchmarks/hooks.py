@@ -80,7 +80,7 @@ _GUARDED = {
     'git commit -m "one two", which no rule concerns': Kind("Bash", _line('git commit -m "one two"')),
     "python x.py, which no rule concerns": Kind("Bash", _line("python x.py")),
     "ls *.py, which no rule concerns": Kind("Bash", _line("ls *.py")),
-    "ls [ab].py, which no rule concerns, read as a shell reads it": Kind("Bash", _line("ls [ab].py")),
+    r"ls \[ab].py, which no rule concerns, read as a shell reads it": Kind("Bash", _line("ls [ab].py")),
     "an edit, which makes a place unknown": Kind("Edit", _EDIT),
     "the result of an edit": Kind("Edit", _EDIT, is_result=True),
     "rm a.py, allowed by its words": Kind("Bash", _line("rm a.py")),
