@@ -31,9 +31,8 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "
 _SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
 # What evaluates the rules of a graph in YAML; a copy of another graph does without.
 _RULES = tuple(
-    f"skills.lib.guard{name}"
-    for name in [""]
-    + [f".{one}" for one in "arithmetic comparing expressions functions moments plain_values truth values".split()]
+    f"skills.lib.guard{name and '.'}{name}"
+    for name in " arithmetic comparing expressions failing functions moments plain_values truth values".split(" ")
 )
 _LEFT_OUT = (
     "skills.lib.roles",
