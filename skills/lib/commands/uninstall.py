@@ -39,8 +39,8 @@ def uninstall(
 
     What another host uses stays. A file that you changed stays too, unless you say otherwise at a terminal or with
     --force; the exit code is then 3, and the same command with --force still removes it later. From a settings file
-    only our entries are taken out. Runs that are still open are named. With the last
-    installation the launcher of short commands goes, unless a run is open. The runtime stays: lockstep upgrade --prune.
+    only our entries are taken out. Runs that are still open are named. With the last installation the launcher of short
+    commands goes, unless a run is open. The runtime stays: lockstep upgrade --prune.
     """
     scope = scope or install_output.scope_of(host, project, SCOPES[0])
     place = locations(host, scope, project)

@@ -273,19 +273,13 @@ def code_of(file: str) -> "CodeType | None":
 
 def load(name: str) -> "ModuleType":
     """A module of the library, loaded once, without the packages around it if its bytecode is there."""
-    found = sys.modules.get(name) or loaded(name)
-    if found is None:
-        sys.path.insert(0, ROOT)
-        return __import__(name, fromlist=["name"])
-    return found
-
-
-def loaded(name: str) -> "ModuleType | None":
-    """A module of the library, which is loaded now by its bytecode; None if that is not there."""
+    if name in sys.modules:
+        return sys.modules[name]
     file = os.path.join(ROOT, *name.split(".")) + ".py"
     code = code_of(file)
     if code is None:
-        return None
+        sys.path.insert(0, ROOT)
+        return __import__(name, fromlist=["name"])
     module = sys.modules[name] = type(sys)(name)
     module.__file__ = file
     try:
