@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from skills.lib.web import server
+from tests.commands.conftest import Walker
 from tests.fixtures import skill
 from tests.web.conftest import Install, Served, Walk
 
@@ -39,10 +40,8 @@ def news(connection: socket.socket, until: float) -> list[dict[str, object]]:
     return [json.loads(line[6:]) for line in text.decode().splitlines() if line.startswith("data: ")]
 
 
-@pytest.mark.slow
-@pytest.mark.req("X-01")
-def test_an_open_page_is_told_within_a_second(served: Served, installed: Install, walker: Walk) -> None:
-    walk = walker(installed("plain"))
+def seconds_until_told(served: Served, walk: Walker) -> float:
+    """How long it takes until a page that follows the list of runs is told of the second one."""
     walk.start()
     assert served.get("/runs.json").json()["total"] == 1
     with served.socket("/live") as follower:
@@ -50,9 +49,16 @@ def test_an_open_page_is_told_within_a_second(served: Served, installed: Install
         opened = walk.start()
         began = time.monotonic()
         [told] = news(follower, began + 10)
-        assert told["run"] == opened.id
-        assert time.monotonic() - began < 1.0
+        took = time.monotonic() - began
+    assert told["run"] == opened.id
     assert served.get("/runs.json").json()["total"] == 2
+    return took
+
+
+@pytest.mark.slow
+@pytest.mark.req("X-01")
+def test_an_open_page_is_told_within_a_second(served: Served, installed: Install, walker: Walk) -> None:
+    assert seconds_until_told(served, walker(installed("plain"))) < 1.0
 
 
 @pytest.mark.slow

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from skills.lib.model.run import Run
 from tests.fixtures.kinds import Kind, closed_connections, kind
 from tests.fixtures.postgres import database_url, postgres
 from tests.web.conftest import Enter, Install, Served, Walk
-from tests.web.test_live import news
+from tests.web.test_live import seconds_until_told
 
 __all__ = ["closed_connections", "database_url", "kind", "postgres"]
 
@@ -37,12 +35,4 @@ def test_each_page_is_shown_and_a_question_is_answered(kind: Kind, asking: Run, 
 @pytest.mark.slow
 @pytest.mark.req("X-01", "X-04")
 def test_an_open_page_is_told_of_a_move(kind: Kind, served: Served, installed: Install, walker: Walk) -> None:
-    walk = walker(installed("plain"))
-    walk.start()
-    assert served.get("/runs.json").json()["total"] == 1
-    with served.socket("/live") as follower:
-        assert b"text/event-stream" in follower.recv(65_536)
-        opened = walk.start()
-        [told] = news(follower, time.monotonic() + 10)
-    assert told["run"] == opened.id
-    assert served.get("/runs.json").json()["total"] == 2
+    assert seconds_until_told(served, walker(installed("plain"))) < 10
