@@ -36,6 +36,7 @@ def about(one: SimpleCommand) -> tuple[object, ...]:
 @example(["git", "push", "2>&1"], " ")
 @example(["git", "commit", "-m", "'a\nb'", "&&", "ls", "2>/dev/null"], " ")
 @example(["printf", "'x[$(d)]'"], " ")
+@example(["rm", "a?'b'*"], " ")
 def test_a_plain_line_is_read_as_the_long_way_reads_it(words: list[str], between: str) -> None:
     line = between.join(words)
     found = shell_plain.commands(line)
@@ -43,8 +44,9 @@ def test_a_plain_line_is_read_as_the_long_way_reads_it(words: list[str], between
         return
     known = shell.read_by_syntax(line, "/w")
     assert known.certain
-    texts = [[None if word.glob else word.text for word in one] for one in found]
-    assert texts == [list(one.words) for one in known.commands]
+    words_found = [[word.text for word in one if not word.glob] for one in found]
+    words_known = [[word.text for word in one.parts if not word.glob] for one in known.commands]
+    assert words_found == words_known
     if len(found) == 1:
         read = shell.read(line, "/w")
         assert read.certain
