@@ -304,6 +304,36 @@ def test_a_plan_of_documents_alone_passes_without_a_review_of_code(agent: Agent,
     assert "plan-code-gate" not in [one.step for one in agent.taken(agent.blocks[0].run)]
 
 
+@pytest.mark.slow
+def test_the_code_of_a_large_plan_is_reviewed_in_parts_at_the_same_time(agent: Agent, planned: PrintedBlock) -> None:
+    ids = [f"M-{at:03}" for at in range(1, 7)]
+    large = sample.plan(*(small(name) for name in ids))
+    block = gated(agent, drafted(agent, planned, large, code=ids, documentation=[]), Judged("plan"))
+
+    def write(child: PrintedBlock) -> None:
+        name = child.context["milestone"]
+        agent.write(f"{PLAN}/.changes/{name}/src/{name}.py", f'NAME = "{name}"\n')
+
+    review = dispatched(agent, block, DEVELOPER, write)
+    first, second = review.children
+    assert agent.run_command(first.command).context["part"] == "M-001 M-002 M-003 M-004"
+    play(agent, first.command, reviewer(Judged("M-001")))
+    assert agent.run_command(second.command).context["part"] == "M-005 M-006"
+    done = play(agent, second.command, reviewer(Judged("M-006", "FAIL", "not the name that was asked for")))
+    again = through(agent, agent.run_command(filled(done.next, {"fixes": "[]"})))
+    assert again.step == "changes"
+    assert [child.target for child in again.children] == [
+        f"M-006 | S1.2: not the name that was asked for [{PLAN}/plan.md:1]"
+    ]
+
+
+def small(name: str) -> dict[str, Any]:
+    """A code milestone with one new file of its own."""
+    path = f"src/{name}.py"
+    intent = {"id": name.replace("M", "I"), "file": path, "behaviour": f"NAME is {name}.", "decisions": []}
+    return {**sample.CODE, "id": name, "files": [path], "intent": [intent]}
+
+
 def test_what_the_user_answers_reaches_the_plan_and_its_reviewer(agent: Agent, planned: PrintedBlock) -> None:
     assert planned.context["testing.answer"] == "yes, and nothing for the README"
     assert planned.context["assumptions.answer"] == "yes, A1"

@@ -34,6 +34,8 @@ SIDES = (
 KNOWN = ("request", "discover.results", "testing.strategy", "testing.answer")
 # How many findings a sub-agent is handed with its milestone, and how much of each.
 HANDED, SHORT = 12, 400
+# How many code milestones one reviewer judges: it may make 80 statements.
+PART = 4
 
 ROWS = "planner_rows.py"
 TESTING: list[Requirement] = [
@@ -111,8 +113,10 @@ def to_document(ctx: StepContext) -> list[str]:
 
 
 def to_review(ctx: StepContext) -> list[str]:
-    """The code as one target of the review; none in a plan that changes documents alone."""
-    return ["code"] if ctx.run_state["milestones"]["code"] else []
+    """The parts of the code that are reviewed at the same time: "code" for all of it, or the milestones of each part."""
+    ids = ctx.run_state["milestones"]["code"]
+    parts = [" ".join(ids[at : at + PART]) for at in range(0, len(ids), PART)]
+    return parts if len(parts) > 1 else ["code"] * len(parts)
 
 
 def _due(ids: Sequence[str], review: Mapping[str, Any] | None) -> list[str]:
@@ -188,7 +192,11 @@ COMPLETE = loop(
     reviewer("plan_completeness", ["{plan}/draft.json", VERSIONS], answers=ANSWERS),
 )
 CODED = loop(
-    "plan-code", "changes", "document", reviewer("plan_code", [COPIES, VERSIONS, PARTS], to_review), skipped="document"
+    "plan-code",
+    "changes",
+    "document",
+    reviewer("plan_code", [COPIES, VERSIONS, PARTS], to_review, part="{target}"),
+    skipped="document",
 )
 # It takes the verdicts on the copies and on the versions over, and is the last to see the version that is approved.
 DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs", [COPIES, VERSIONS, PARTS]))

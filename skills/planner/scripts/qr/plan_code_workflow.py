@@ -12,7 +12,7 @@ from skills.lib.workflow.types import Outcome
 
 steps = load_module(os.path.join(os.path.dirname(__file__), "plan_review_steps.py"))
 PROMPTS = read_prompts(__file__)
-GIVEN = ("request", "plan")
+GIVEN = ("request", "plan", "part")
 
 WORKFLOW = Workflow(
     "planner-plan-code",
@@ -33,7 +33,7 @@ WORKFLOW = Workflow(
         "structure",
         "structure and tests",
         "verify",
-        ["plan", "read.map", "read.callers"],
+        ["plan", "part", "read.map", "read.callers"],
         "structural",
         before=["read"],
         maximum=40,
@@ -47,6 +47,7 @@ WORKFLOW = Workflow(
     params=[
         Arg("plan", help="the folder that the plan is kept in"),
         Arg("request", help="what the user asked for"),
+        Arg("part", help="the milestones to review, as their ids; code is all of them"),
     ],
 )
 
