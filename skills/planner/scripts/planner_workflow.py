@@ -113,7 +113,7 @@ def to_document(ctx: StepContext) -> list[str]:
 
 
 def to_review(ctx: StepContext) -> list[str]:
-    """The parts of the code that are reviewed at the same time: "code" for all of it, or the milestones of each part."""
+    """The parts of the code that are reviewed at the same time: "code" is all of it, or the milestones of a part."""
     ids = ctx.run_state["milestones"]["code"]
     parts = [" ".join(ids[at : at + PART]) for at in range(0, len(ids), PART)]
     return parts if len(parts) > 1 else ["code"] * len(parts)
