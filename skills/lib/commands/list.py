@@ -34,6 +34,7 @@ def list(screen: Screen, path: str | None, as_json: bool, project: str) -> None:
     """List the skills under PATH with their workflows, steps, gates and open runs.
 
     Without PATH: those of the project, and those that come with Lockstep. A broken skill is listed with its error.
+    Modules are imported, so list only code that you would run.
     """
     opened = _open_workflows(screen, project)
     found = [_described(skill, opened) for skill in skills.find(project, path)]
