@@ -210,11 +210,24 @@ def test_one_judgement_is_given_in_the_form_that_a_block_asks_for(points: list[P
     assert forms.formed(field("items", "items"), "C-02", points[1], 2)["status"] == "PASS"
 
 
-def test_a_check_is_answered_for_all_targets_that_pass_and_each_that_does_not(points: list[Point]) -> None:
+def test_targets_of_a_check_that_fare_alike_share_an_answer(points: list[Point]) -> None:
     assert forms.checked("keeps", ["W1", "W2"], points, 1) == [
-        {"id": "keeps", "status": "PASS", "place": {"W2": "a.py:1"}},
         {"id": "keeps", "status": "FAIL", "finding": "it does not", "place": {"W1": "a.py:1"}},
+        {"id": "keeps", "status": "PASS", "place": {"W2": "a.py:1"}},
     ]
+    assert forms.checked("keeps", ["W1", "W2"], points, 2) == [
+        {"id": "keeps", "status": "PASS", "place": {"W1": "a.py:2", "W2": "a.py:2"}},
+    ]
+    assert forms.of_one_check([("C-01", "plan"), ("keeps-1", "W1"), ("keeps-2", "W2")], points) == {
+        "keeps-1": "keeps",
+        "keeps-2": "keeps",
+    }
+    assert forms.of_one_check([("C-01", "plan"), ("keeps-1", "W1")], points) == {}
+
+
+def test_the_file_of_a_finding_s_place_is_read_off_its_line() -> None:
+    assert forms.place_in("- now-1 (MUST) it holds: docs/a.md:3 says [no]. [docs/a.md:3-5]") == "docs/a.md"
+    assert forms.place_in("- now-1 (MUST) it holds: docs/a.md:3 says no") == ""
 
 
 def test_what_is_to_be_judged_is_read_off_the_block(points: list[Point]) -> None:

@@ -249,21 +249,37 @@ class Walk:
         if not asked and not checks:
             asked = [(point.id, point) for point in points]
         known = {name for name, _ in again}
-        found = [forms.formed(spec, name, point, number, again=name in known) for name, point in asked]
+        together = forms.of_one_check(again, points) if spec.type == "answers" else {}
+        found = [
+            forms.formed(spec, name, point, number, again=name in known)
+            for name, point in asked
+            if name not in together
+        ]
+        kinds = [
+            (scope, {**point.judged(number), "id": together[name]})
+            for (name, scope), (_, point) in zip(again, asked, strict=False)
+            if name in together
+        ]
+        found += forms.shared(kinds)
         found += [answer for kind, targets in checks for answer in forms.checked(kind, targets, points, number)]
         return self._named(found, block)
 
     def _fixes(self, block: PrintedBlock, required: bool) -> list[str] | None:
-        """What settles each finding that the block shows."""
+        """What settles each finding that the block shows, unless the file of its place is the one that was changed."""
         settled: dict[str, str] = {}
+        changed = set()
         fixed = [point for point in self.texts.every_point() if point.fixed]
         for line in "\n".join(block.context.values()).splitlines():
             for name, _ in forms.items_in(line):
                 told = [self._named(point.fixed, block) for point in fixed if point.is_told_in(line)]
                 settled[name] = next(iter(told), "")
+                if not required and settled[name] and forms.place_in(line) == settled[name]:
+                    changed.add(name)
         # What a command found is settled with the rest.
         others = next(filter(None, settled.values()), "")
-        rows = [f"{name} | changed | {where or others}" for name, where in settled.items() if others]
+        rows = [
+            f"{name} | changed | {where or others}" for name, where in settled.items() if others and name not in changed
+        ]
         return rows or ([] if required else None)
 
     def _said(self, block: PrintedBlock, target: str) -> Mapping[str, Any]:

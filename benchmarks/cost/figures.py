@@ -24,7 +24,7 @@ BUDGETS = {
     "codebase-analysis": 33_500,
     "decision-critic": 30_500,
     "deepthink": 117_500,
-    "doc-sync": 43_500,
+    "doc-sync": 41_500,
     "incoherence": 133_000,
     "leon-writing-style": 47_500,
     "planner": 315_000,

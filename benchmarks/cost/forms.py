@@ -153,7 +153,7 @@ def traced(rows: list[str]) -> list[str]:
 
 
 # The steps that say to edit a file in its places, and not to write it anew.
-EDITED = {"leon-writing-style.refine"}
+EDITED = {"leon-writing-style.refine", "doc-sync.migrate"}
 
 
 def observations_of_link_1(text: str) -> str:
@@ -362,6 +362,12 @@ def items_in(text: str) -> list[tuple[str, str]]:
     return re.findall(r"(?m)^(?:- )?(\S+) \((?:MUST|SHOULD|COULD)(?:, )?([^)]*)\)", text)
 
 
+def place_in(line: str) -> str:
+    """The file of the place with which a finding in CONTEXT ends, such as "… [docs/store.md:3]"; empty without one."""
+    found = re.search(r"\[([^\[\]]+?)(?::[0-9-]+)?\]$", line)
+    return found[1] if found else ""
+
+
 def checks_in(text: str) -> dict[str, list[str]]:
     """Each kind of check in a text of CONTEXT with its targets; "all" if it names none."""
     found: dict[str, list[str]] = {}
@@ -412,12 +418,23 @@ def formed(spec: Spec, name: str, point: Point, number: int, *, again: bool = Fa
 
 
 def checked(kind: str, targets: list[str], points: list[Point], number: int) -> list[dict[str, Any]]:
-    """The answers to a check: one for the targets that pass and need no finding, and one for each other."""
+    """The answers to a check: targets that fare alike share one."""
     judged = {target: point_of(kind, target, points).judged(number) for target in targets}
-    plain = {target: one["place"] for target, one in judged.items() if one["status"] == "PASS" and not one["finding"]}
-    found = [{"id": kind, "status": "PASS", "place": plain}] if plain else []
-    for target, one in judged.items():
-        if target not in plain:
-            answer = {"id": kind, "status": one["status"], "finding": one["finding"]}
-            found.append({**answer, "place": {target: one["place"]}})
-    return found
+    return shared([(target, {**one, "id": kind}) for target, one in judged.items()])
+
+
+def shared(answers: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Answers about targets of checks; those with the same id, status and finding are one, with the place of each."""
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for target, answer in answers:
+        finding = {"finding": answer["finding"]} if answer.get("finding") else {}
+        one = {"id": answer["id"], "status": answer["status"], **finding, "place": {}}
+        key = answer["id"], answer["status"], answer.get("finding", "")
+        found.setdefault(key, one)["place"][target] = answer["place"]
+    return list(found.values())
+
+
+def of_one_check(items: list[tuple[str, str]], points: list[Point]) -> dict[str, str]:
+    """The items to judge again, each an id and a scope, of checks that have several: the check of each."""
+    kinds = {name: name.rpartition("-")[0] for name, scope in items if point_of(name, scope, points).kind}
+    return {name: kind for name, kind in kinds.items() if [*kinds.values()].count(kind) > 1}

@@ -270,7 +270,7 @@ def test_a_free_reviewer_learns_once_how_checks_and_items_are_answered(skill: Sk
     work = agent.follow(agent.run_command(agent.follow(task, answers=found).next))
     fixes = ["keeps-1 | changed | it was put right", "keeps-2 | changed | it was put right"]
     same = agent.run_command(agent.follow(work, parts=["W1", "W2"], fixes=fixes).children[0].command)
-    assert form(same) == f"Answers are a JSON array, one for each item (its id): {JUDGED}."
+    assert form(same) == f"Answers are a JSON array, one for each item (its id): {JUDGED}. {OF_ONE_CHECK}"
     assert "check" not in same.words("DO")
     assert "This is a re-verification: judge each item of CONTEXT again." in same.words("DO")
     assert same.words("RECORD/field") == ""
@@ -279,6 +279,37 @@ def test_a_free_reviewer_learns_once_how_checks_and_items_are_answered(skill: Sk
 
 
 NAMES = ("keeps-1", "keeps-2", "order-1")
+OF_ONE_CHECK = (
+    'Items of one check that fare alike may share an answer: {"id": "keeps", "status": …, "place": {"W1": "path:line", '
+    "…}}."
+)
+
+
+@pytest.mark.req("S-02")
+def test_items_of_one_check_share_an_answer_as_they_are_verified_again(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    first = agent.run_command(agent.follow(agent.open(), parts=["W1", "W2"]).children[0].command)
+    places = {"W1": "a.json:1", "W2": "a.json:2"}
+    order = {"id": "order", "status": "PASS", "place": "a.json:3"}
+    wrong = {"id": "keeps", "status": "FAIL", "place": places, "finding": "the total changes"}
+    work = agent.follow(agent.run_command(agent.follow(first, answers=[wrong, order]).next))
+    fixes = ["keeps-1 | changed | it was put right", "keeps-2 | changed | it was put right"]
+    again = agent.run_command(agent.follow(work, parts=["W1", "W2"], fixes=fixes).children[0].command)
+    order["id"] = "order-1"
+    alike = {"id": "keeps", "status": "PASS", "place": places, "finding": "both totals are as before"}
+    for short, why in (
+        ({**alike, "place": {"W1": "a.json:1"}}, "no answer to keeps-2"),
+        ({**alike, "finding": ""}, "keeps-1 was a finding before: say in finding what is there now"),
+    ):
+        assert why in agent.run_command(filled(again.next, {"answers": [short, order]})).why
+    end = agent.follow(again, answers=[alike, order])
+    done = agent.run_command(end.words("BRIEF/command"))
+    judged = [line.strip(" -") for line in done.result["task.items"].splitlines()]
+    assert [line for line in judged if line.startswith(("id:", "status:", "place:"))] == [
+        *("id: keeps-1", "status: PASS", "place: a.json:1"),
+        *("id: keeps-2", "status: PASS", "place: a.json:2"),
+        *("id: order-1", "status: PASS", "place: a.json:3"),
+    ]
 
 
 @pytest.mark.req("S-02")
@@ -309,7 +340,8 @@ def test_a_reviewer_with_a_script_learns_how_checks_and_items_are_answered(skill
     work = agent.follow(agent.run_command(end.next))
     review = agent.follow(work, fixes=["S1 | changed | it was put right"])
     again = agent.run_command(review.children[0].command)
-    assert form(again) == f"Answers are a JSON array, one for each item (its id): {JUDGED}."
+    of_order = OF_ONE_CHECK.replace("keeps", "order")
+    assert form(again) == f"Answers are a JSON array, one for each item (its id): {JUDGED}. {of_order}"
 
 
 # What is judged before a command runs

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 PROMPTS = read_prompts(__file__)
 CHECK = "check_docs.py"
 QUESTIONS = get_convention("temporal", "Five questions")
+# What is said of documents that are audited; comments in code are not.
+FORMS = ("Index: one per folder", "README: invisible knowledge", "When code changes")
 
 PARAMS = [
     Arg("scope", choices=("repo", "directory", "file"), default="repo", help="how much is brought in line"),
@@ -221,7 +223,7 @@ WORKFLOW = Workflow(
     StepDef(
         "audit",
         "Audit the documents",
-        [PROMPTS["audit"], "", get_convention("documentation")],
+        [PROMPTS["audit"], *[part for title in FORMS for part in ("", get_convention("documentation", title))]],
         {Outcome.OK: "migrate", Outcome.SKIP: "report"},
         anything_due,
         needs=[

@@ -100,6 +100,11 @@ def form(workflow: Workflow, run: Run) -> str:
     if any(check["scope"] != checks[0]["scope"] for check in checks):
         text += 'For a check with several targets, place is {"target": "path:line", …}; '
         text += "targets that fare differently get an answer each. "
+    kinds = [item["kind"] for item in again if "kind" in item]
+    shared = next((item for item in again if kinds.count(item.get("kind")) > 1), None)
+    if shared:
+        text += "Items of one check that fare alike may share an answer: "
+        text += f'{{"id": "{shared["kind"]}", "status": …, "place": {{"{shared["scope"]}": "path:line", …}}}}. '
     return text
 
 
