@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from skills.lib.errors import LedgerError, RefusedError
-from skills.lib.fleet.places import Place
+from skills.lib.fleet.places import Place, close
 from skills.lib.record import Record
 
 _TABLES = (
@@ -97,7 +97,7 @@ class Members:
                 connection.execute(sa.text(table))
 
     def close(self) -> None:
-        self._engine.dispose()
+        close(self._engine)
 
     def begin(self, worker: str) -> None:
         """Give back what an earlier process of that name held: the new one has none of its sessions.

@@ -55,7 +55,7 @@ class Place:
                 connection.execute("PRAGMA journal_mode=WAL")
 
     def engine(self) -> sa.Engine:
-        """What connects to it, and is to be disposed of."""
+        """What connects to it, for ``close``."""
         if self._address is None:
             given = {"timeout": _LOCKED, "isolation_level": "IMMEDIATE"}  # as DBOS has it: a writer waits for another
             engine = sa.create_engine(f"sqlite:///{self._file}", connect_args=given, pool_size=_CONNECTIONS)
@@ -73,6 +73,12 @@ class Place:
         )
 
 
+def close(engine: sa.Engine) -> None:
+    """Close its connections; one that a thread still uses, or opens, is closed as soon as the thread gives it back."""
+    sa.event.listen(engine, "checkin", _close)
+    engine.dispose()
+
+
 def folder(project: str) -> str:
     """The folder of the fleet of a project. Raises RefusedError if a link leads elsewhere."""
     home = os.path.abspath(paths.home(project))
@@ -85,6 +91,10 @@ def _address(project: str) -> Address:
     from skills.lib.ledger.postgres.address import of_home  # for those who have a shared ledger
 
     return of_home(os.path.abspath(paths.home(project)))
+
+
+def _close(connection: Any, record: sa.pool.ConnectionPoolEntry) -> None:
+    record.invalidate()  # in the pool, which nobody has any more, it would stay open until that is garbage
 
 
 def _set_up(connection: Any, record: object) -> None:

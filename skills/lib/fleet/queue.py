@@ -17,7 +17,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, WorkflowStatusStr
 from sqlalchemy.exc import SQLAlchemyError
 
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.fleet.places import Place
+from skills.lib.fleet.places import Place, close
 from skills.lib.record import Record
 
 NAME = "lockstep"
@@ -115,7 +115,7 @@ class Queue:
         self._is_launched = False
         DBOS.destroy(workflow_completion_timeout_sec=seconds)
         if self._engine is not None:
-            self._engine.dispose()
+            close(self._engine)
 
     def entries(self) -> list[Entry]:
         """What is in the queue or at work, in all workers. The tables are made anew if somebody removed them."""
