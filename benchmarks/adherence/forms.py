@@ -117,14 +117,15 @@ class Forms:
             "path": f"work/analysis-{self.reports}.md",
         }
 
-    def _leon_writing_style_tells(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"tells": [f"T12 | so: {odd}", f"none | {', '.join(f'T{at}' for at in range(1, 12))}"]}
+    def _leon_writing_style_settle(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        self.reports += 1
+        return {"profile": "notes.md", "draft": f"work/note-{self.reports}.draft.md"}
 
-    def _leon_writing_style_marks(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"marks": [f"M{at} | so: {odd}" for at in range(1, len(values["marks"]) + 1)]}
+    def _leon_writing_style_read(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"finds": [f"T12, R1 | so: {odd}", f"none | {', '.join(f'T{at}' for at in range(1, 12))}"]}
 
-    def _leon_writing_style_align(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"departures": [f"R1 | so: {odd}" for _ in values["departures"]]}
+    def _leon_writing_style_consolidate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"marks": ['M1 | "mark-one"', 'M2 | "mark-two"']}
 
     def _leon_writing_style_check(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"checks": [f"C{at} | pass | so: {odd}" for at in range(1, 6)]}

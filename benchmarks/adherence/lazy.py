@@ -112,7 +112,7 @@ def _leave(agent: Agent, lazy: Lazy, block: PrintedBlock) -> PrintedBlock:
     """Report the least, write the files that are asked for, and run the command."""
     values = {spec.name: _value(agent, lazy, block, spec) for spec in block.specs}
     for path in block.artifacts:
-        where = filled_path(path, {**values, "plan": "plan"})
+        where = filled_path(path, {**block.context, **values, "plan": "plan"})
         if not (agent.project / where).exists():
             agent.write(where, lazy.files.get(where, "x\n"))
     more = [spec for spec in block.specs if not spec.required]

@@ -57,11 +57,9 @@ TWO_AREAS = {
     "explore.findings": ["README.md:1 | x | flow"],
 }
 WRITTEN = {
-    "draft.draft": "draft.md",
-    "consolidate.text": "text.md",
-    "tells.tells": [f"none | {', '.join(f'T{at}' for at in range(1, 13))}"],
-    "marks.marks": ["x | x"] * 2,
-    "align.departures": ["x | x"],
+    "settle.draft": "note.draft.md",
+    "read.finds": [f"none | {', '.join(f'T{at}' for at in range(1, 13))}", "R1 | x"],
+    "consolidate.marks": ['M1 | "Done."'] * 2,
     "check.checks": [f"C{at} | pass | 1" for at in range(1, 6)],
 }
 ONE = {"n": 1, "seed": 7}
@@ -319,15 +317,18 @@ ATTEMPTS: dict[str, Lazy] = {
         {**TWO_AREAS, "synthesize.answer": "x `README.md:1` `README.md:2` `README.md:3`"},
     ),
     "leon-writing-style: x in every field": Lazy(
-        "leon-writing-style/scripts/leon_writing_style.py", End("refused", "tells", "T1 is missing; add its finds")
+        "leon-writing-style/scripts/leon_writing_style.py",
+        End("refused", "read", "T1 is missing; add its finds"),
+        {"settle.draft": "note.draft.md"},
     ),
     "leon-writing-style: the draft as the text": Lazy(
         "leon-writing-style/scripts/leon_writing_style.py",
         End("refused", "consolidate", "it is the draft, word for word"),
-        {**WRITTEN, "consolidate.text": "draft.md"},
+        WRITTEN,
+        {"note.draft.md": "One.\n", "note.text.md": "One.\n"},
     ),
     "leon-writing-style: one word": Lazy(
-        "leon-writing-style/scripts/leon_writing_style.py", End("done", "check"), WRITTEN, {"text.md": "Done.\n"}
+        "leon-writing-style/scripts/leon_writing_style.py", End("done", "check"), WRITTEN, {"note.text.md": "Done.\n"}
     ),
     "refactor: its only explorer lost": Lazy(
         "refactor/scripts/refactor.py", End("failed", "explore"), EXPLORED, params={"scope": "x", **ONE}, loses=True

@@ -23,6 +23,8 @@ LIMIT = re.compile(r"at most (\d+) iterations, then (\w+)")
 SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
 # Every place that a report names, and every string that a text must keep.
 PLACE, KEPT = "notes.md", "keep-me"
+# What every text has and no draft.
+MARKED = ("mark-one", "mark-two")
 SURE = ("high", "certain")
 
 
@@ -64,11 +66,12 @@ class Policy:
     def provide(self, block: Block, values: dict[str, Any]) -> None:
         """Make the files that the block asks for."""
         for path in self.files(block, values):
-            self._write(path, self._content())
+            self._write(path, self._content() + (" ".join(MARKED) if path.endswith(".text.md") else ""))
 
     def files(self, block: Block, values: dict[str, Any]) -> list[str]:
         """The absolute paths of the files that the block asks for."""
-        paths = [values.get(path[1:-1], path) if path.startswith("{") else path for path in block.artifacts()]
+        known = {**block.context, **values}
+        paths = [known.get(path[1:-1], path) if path.startswith("{") else path for path in block.artifacts()]
         return [os.path.join(self.project, path) for path in paths]
 
     def _run_params(self) -> dict[str, str]:

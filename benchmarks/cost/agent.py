@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.cost import forms
 from benchmarks.cost.meter import PATH, Meter, places
-from benchmarks.cost.renamed import MADE
+from benchmarks.cost.renamed import MADE, PLACED
 from benchmarks.cost.texts import Missing, Texts
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, Spec, filled, placeholders, reported
@@ -148,9 +148,11 @@ class Walk:
         for words in said.get("run", ()):
             if all(word in block.words("DO") for word in words[:2] if "/" not in word):
                 self._run_script(words)
-        written = {} if f"{block.root.get('skill')}.{block.step}" in MADE else said.get("writes", {})
+        step = f"{block.root.get('skill')}.{block.step}"
+        written = {} if step in MADE else said.get("writes", {})
         for path, text in written.items():
-            write(self.project, {path: self._typed(path, text, block)})
+            place = block.context[PLACED[step]] if step in PLACED else path
+            write(self.project, {place: self._typed(place, text, block)})
         wanted = [*block.specs, *_outcome(block)]
         values = {spec.name: self._value(spec, block, target, said) for spec in wanted}
         given = {name: value for name, value in values.items() if value is not None}

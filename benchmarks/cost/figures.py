@@ -26,7 +26,7 @@ BUDGETS = {
     "deepthink": 117_500,
     "doc-sync": 41_500,
     "incoherence": 133_000,
-    "leon-writing-style": 47_500,
+    "leon-writing-style": 39_500,
     "planner": 315_000,
     "planner-quick": 115_500,
     "problem-analysis": 30_500,

@@ -109,11 +109,59 @@ def parts(*numbers: int) -> Callable[[list[str]], list[str]]:
     return lambda rows: [" | ".join(row.split(" | ")[number] for number in numbers) for row in rows]
 
 
-def finds(rows: list[str]) -> list[str]:
-    """Rows such as "T1 | place | quotation | mend" as "T1 | quotation", and all rows "T2 | none" as one."""
-    found = [row for row in rows if not row.endswith("| none")]
-    without = [row.partition(" ")[0] for row in rows if row.endswith("| none")]
-    return [*parts(0, 2)(found), f"none | {', '.join(without)}"]
+def words_of(text: str, most: int = 6) -> str:
+    """The first words of a text."""
+    return " ".join(text.split()[:most])
+
+
+def passages(tells: list[str], departures: list[str]) -> list[str]:
+    """Finds and departures as one row for each passage, with all that it falls under and the first words of it.
+
+    Quotations of which one holds another's words are of one passage. What has no find is one row.
+    """
+    rows = [*parts(0, 2)([row for row in tells if not row.endswith("| none")]), *parts(0, 1)(departures)]
+    found: list[tuple[list[str], str]] = []
+    for name, quoted in sorted((row.split(" | ") for row in rows), key=lambda row: -len(row[1])):
+        text = quoted.strip('"')
+        of = next((entry for entry in found if text in entry[1]), None)
+        if of:
+            of[0].append(name)
+        else:
+            found.append(([name], text))
+    without = [row.partition(" ")[0] for row in tells if row.endswith("| none")]
+    return [*[f'{", ".join(names)} | "{words_of(text)}"' for names, text in found], f"none | {', '.join(without)}"]
+
+
+# An agent that quotes a passage says at least so many words of it.
+LEAST_QUOTED = 5
+
+
+def quoted_points(points: list[str], request: str) -> list[str]:
+    """Points of the request as words of one clause that they share with it, and what the material adds to each."""
+    said = request.split()
+    rows = []
+    for point in points:
+        own, _, more = point.partition(" (request)")
+        blocks = SequenceMatcher(None, [word.lower() for word in said], own.lower().split(), autojunk=False)
+        at, _, size = blocks.find_longest_match()
+        while size < LEAST_QUOTED and not said[at - 1].endswith(","):
+            at, size = at - 1, size + 1
+        quoted = " ".join(said[at : at + size])
+        rows.append(f'"{quoted}"' + (f" | {more.removeprefix('; ')}" if more else ""))
+    return rows
+
+
+def marks_in(marks: list[str], writes: dict[str, str]) -> list[str]:
+    """The marks that came into the text that was written, each with the first words of its sentence there."""
+    text = " ".join(next(iter(writes.values())).split())
+    rows = [(name, words_of(sentence)) for name, sentence in (row.split(" | ") for row in parts(0, 2)(marks))]
+    return [f'{name} | "{words}"' for name, words in rows if words in text]
+
+
+def first_words_of_checks(rows: list[str]) -> list[str]:
+    """The first five checks, the quotation in each by its first words."""
+    cells = [row.split(" | ") for row in rows[:5]]
+    return [" | ".join([*head, f'"{words_of(last[1:-1])}"' if last.startswith('"') else last]) for *head, last in cells]
 
 
 def first(count: int) -> Callable[[list[str]], list[str]]:
@@ -313,10 +361,13 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "prompt-engineer-single-prompt.understand": {"parts": ("parts", parts(1, 2, 3))},
     "prompt-engineer-single-prompt.plan": {"rejected": ("rejected", first(2))},
     "prompt-engineer-single-prompt.execute": {"traced": ("traced", traced)},
-    "leon-writing-style.tells": {"tells": ("tells", finds)},
-    "leon-writing-style.marks": {"marks": ("marks", parts(0, 2))},
-    "leon-writing-style.align": {"departures": ("departures", parts(0, 1))},
-    "leon-writing-style.check": {"checks": ("checks", first(5))},
+    "leon-writing-style.settle": {
+        "aim": ("aim", after("After reading, the reader ")),
+        "points": (("points", "request"), quoted_points),
+    },
+    "leon-writing-style.read": {"finds": (("tells", "departures"), passages)},
+    "leon-writing-style.consolidate": {"marks": (("marks", "writes"), marks_in), "declined": ("writes", nothing)},
+    "leon-writing-style.check": {"checks": ("checks", first_words_of_checks)},
     "decision-critic.reframe": {"best": ("comparison", first_id("O"))},
     "decision-critic.verdict": {"grounds": ("carried_by", ids)},
     "codebase-analysis-explore.explore": {

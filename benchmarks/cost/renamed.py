@@ -29,10 +29,22 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
     "code-quality.review": {"files": "scope", "intent": "scope"},
     "incoherence-deep-dive.judge": {"evidence": "trace", "history": "trace"},
     "incoherence-reconcile.apply": {"status": "account", "changes": "account", "note": "account"},
+    "leon-writing-style.settle": {
+        **dict.fromkeys(("request", "kind", "words"), "classify"),
+        **dict.fromkeys(("reader", "aim", "points", "keep", "missing"), "purpose"),
+    },
+    "leon-writing-style.read": {"tells": "tells", "departures": "align"},
+    "leon-writing-style.consolidate": {"marks": "marks"},
     "refactor-explore.search": {"former_signs": "principle.signs"},
     "refactor-explore.judge": {"summary": "report"},
 }
 # Workflows that speak by the texts of one with another name.
 FORMER_WORKFLOW = {"codebase-analysis-explore": "codebase-analysis.survey"}
+# Steps that say where their file goes, each with the value of CONTEXT that has its path.
+PLACED = {
+    "leon-writing-style.draft": "settle.draft_file",
+    "leon-writing-style.consolidate": "settle.text_file",
+    "leon-writing-style.refine": "settle.text_file",
+}
 # Steps whose files a script writes now, from what the agent reports.
 MADE = {"codebase-analysis.synthesize", "refactor.synthesize", "solution-design.output", "incoherence.report"}

@@ -127,13 +127,13 @@ HELD: dict[Stated, Held] = {
         ("changes", "W1 | I1 | 1.md, 2.md | say so | seen", "applied", ["1.md | unchanged: it says so"]),
         "2.md: named by the item, not by a change",
     ),
-    Stated("leon-writing-style/leon_writing_style, purpose", "three to five points"): ADVICE,
-    Stated("leon-writing-style/leon_writing_style, tells", "300 words"): SUBJECT,
-    Stated("leon-writing-style/leon_writing_style, tells", "three to ten finds"): ADVICE,
-    Stated("leon-writing-style/leon_writing_style, tells", "fewer than three"): ADVICE,
-    Stated("leon-writing-style/leon_writing_style, marks", "three to five things"): ADVICE,
-    Stated("leon-writing-style/leon_writing_style, marks", "two to eight new"): Bound(
-        "leon-writing-style", "marks.marks", 2, 8
+    Stated("leon-writing-style/leon_writing_style, settle", "three to five points"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, read", "300 words"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, read", "three to ten finds"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, read", "fewer than three"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, consolidate", "three to five things"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, consolidate", "two to eight marks"): Bound(
+        "leon-writing-style", "consolidate.marks", 2, 8
     ),
     Stated("leon-writing-style/leon_writing_style, consolidate", "one sentence"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, consolidate", "two paragraphs"): SUBJECT,

@@ -1,9 +1,14 @@
-"""Checks what leon-writing-style records: readings that quote the draft, a text that keeps its facts, counted words.
+"""Checks what leon-writing-style records: points that quote the request, readings that quote the draft, a text that
+keeps its facts, counted words.
 
-Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. A rewritten text holds every string that was to
-be kept, unless it was declined as ``keep | string | reason``, and no words that were found, unless their family or rule
-was. ``digest`` prints one of the words of a file, ``refined`` if they are others since, and the last check without a
-fault the summary, as JSON. Prints each fault and ends with 1 if there is one. A line break counts as a space.
+Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. The text stands beside the draft: note.text.md
+beside note.draft.md. It holds every string that was to be kept, unless it was declined as ``keep | string | reason``,
+and no words that were found, unless one of their families or rules was. A line break counts as a space. Prints each
+fault and ends with 1 if there is one.
+
+These print JSON: ``voice`` the path of the profile, for which the sample is copied if there is none; ``place`` the path
+of the draft, and ``beside`` that of the text; ``digest`` one of its words, ``refined`` if they are others since; and
+the last check without a fault the summary.
 """
 
 from __future__ import annotations
@@ -21,55 +26,75 @@ if root not in sys.path:
     sys.path.insert(0, root)
 
 import skills.lib.checks as checks
+from skills.lib import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FAMILIES = [f"T{at}" for at in range(1, 13)]
 FINAL = [f"C{at}" for at in range(1, 6)]
 SAMPLE = "(sample)"
+FOLDER = ".lockstep/writing"
+PROFILE = ".lockstep/style-profile.md"
 
 Rows = list[str]
 
 
-def text_faults(text: str, draft: str, keep: Rows, tells: Rows, departures: Rows, declined: Rows) -> Rows:
+def point_faults(points: Rows, request: str) -> Rows:
+    """Points that quote what the request does not say."""
+    quoted = [(row, re.fullmatch(r'"([^"]+)"', checks.cells(row)[0])) for row in points]
+    return [
+        f"{row[:60]!r}: the request does not say that; quote it letter for letter, or write: point (source)"
+        for row, match in quoted
+        if match and flowing(match[1]) not in flowing(request)
+    ]
+
+
+def text_faults(draft: str, keep: Rows, finds: Rows, declined: Rows) -> Rows:
     """A text that is the draft, lacks a string which was to be kept, or still has words that were found."""
+    text = beside(draft)
     body, before = read(text), read(draft)
     found = ["it is the draft, word for word: rewrite it"] if body == before else []
     let_go = tuple(map(flowing, declined))
     missing = [string for string in map(flowing, keep) if string not in body]
     kept = [string for string in missing if not any(entry.startswith(f"keep | {string} | ") for entry in let_go)]
     found += [f"it does not hold, letter for letter: {string}" for string in kept]
-    spared = {checks.cells(row)[0] for row in declined}
-    for row in [*tells, *departures]:
-        name, quoted = checks.cells(row)[0], quotation(row)
-        if name not in spared and quoted and quoted in body and quoted not in map(flowing, keep):
+    spared = {name for row in declined for name in names(row)}
+    for row in finds:
+        quoted = quotation(row)
+        if not spared & {*names(row)} and quoted and quoted in body and quoted not in map(flowing, keep):
+            name = names(row)[0]
             found.append(f'it still has what {name} found, "{quoted[:60]}": mend it, or decline it as {name} | reason')
     return [f"{text}: {fault}" for fault in found]
 
 
-def tell_faults(tells: Rows, draft: str) -> Rows:
+def find_faults(finds: Rows, draft: str) -> Rows:
     """Families that nobody looked for, and finds without their parts or quoted from elsewhere."""
-    rows = [checks.cells(row) for row in tells]
-    finds = [parts[0] for parts in rows if parts[0] != "none"]
+    rows = [checks.cells(row) for row in finds]
+    given = [name for row in finds for name in names(row) if name != "none"]
     without = [name for parts in rows if parts[0] == "none" for name in re.findall(r"T\d+", " ".join(parts[1:]))]
-    found = [f"{name} is missing; add its finds, or: none | {name}" for name in FAMILIES if name not in finds + without]
-    found += [f"{name} has a find and is under none" for name in FAMILIES if name in finds and name in without]
-    for row, parts in zip(tells, rows, strict=True):
-        if parts[0] not in [*FAMILIES, "none"] or len(parts) < 2 or not all(parts):
+    found = [f"{name} is missing; add its finds, or: none | {name}" for name in FAMILIES if name not in given + without]
+    found += [f"{name} has a find and is under none" for name in FAMILIES if name in given and name in without]
+    for row, parts in zip(finds, rows, strict=True):
+        unknown = [name for name in names(row) if re.fullmatch(r"T\d+", name) and name not in FAMILIES]
+        if unknown or len(parts) < 2 or not all(parts):
             found.append(f"{row[:60]!r}: write T4 | quotation, or none | T5, T7")
-    return found + quotation_faults([row for row in tells if not row.startswith("none")], draft)
+    if all({*names(row)} <= {"none", *FAMILIES} for row in finds):
+        found.append("no rule of the profile is held against the draft; write R2 | quotation")
+    return found + quotation_faults([row for row in finds if not row.startswith("none")], draft)
 
 
-def mark_faults(rows: Rows) -> Rows:
-    """Marks without their sentence."""
-    return [f"{row[:60]!r}: write mark | the sentence" for row in rows if not all([*checks.cells(row), ""][:2])]
+def mark_faults(rows: Rows, draft: str) -> Rows:
+    """Marks without words of the text, and those whose words the draft had."""
+    found = [f"{row[:60]!r}: write M2 | its sentence's first words in quotes" for row in rows if not quotation(row)]
+    before = read(draft)
+    old = [row for row in rows if quotation(row) and quotation(row) in before]
+    found += [f"{row[:60]!r}: the draft says that already; quote a sentence that you wrote for the mark" for row in old]
+    return found + quotation_faults(rows, beside(draft))
 
 
-def departure_faults(rows: Rows, draft: str) -> Rows:
-    """Departures without their rule or words, and quotations that are not in the draft."""
-    found = [f"{row[:60]!r}: write rule | quotation" for row in rows if not all([*checks.cells(row), ""][:2])]
-    return found + quotation_faults(rows, draft)
-
-
-def final_faults(rows: Rows, text: str, *_: str) -> Rows:
+def final_faults(rows: Rows, draft: str, *_: str) -> Rows:
     """Checks that are missing, out of order or without what shows them."""
     found = []
     given = [checks.cells(row)[0] for row in rows]
@@ -79,20 +104,56 @@ def final_faults(rows: Rows, text: str, *_: str) -> Rows:
         parts = [*checks.cells(row), "", ""]
         if parts[1] not in ("pass", "fail") or not parts[2]:
             found.append(f"{row[:60]!r}: write C1 | pass or fail | a quotation that shows it")
-    return found + quotation_faults(rows, text)
+    return found + quotation_faults(rows, beside(draft))
 
 
-def summary(rows: Rows, text: str, words: str, missing: str, profile: str, refined: str) -> str:
+def summary(rows: Rows, draft: str, words: str, missing: str, profile: str, refined: str) -> str:
     """What the user should know of the text: its length, what failed, what is missing, whose voice it has."""
-    parts = [f"{len(read(text).split())} words; {words} were the target."]
+    parts = [f"{len(read(beside(draft)).split())} words; {words} were the target."]
     parts += [f"Not passed: {row}." for row in rows if checks.cells(row)[1] == "fail"]
-    if missing.strip().rstrip(".").lower() != "none":
+    if missing.strip().rstrip(".").lower() not in ("", "none", "{settle.missing}"):
         parts.append(f"Missing in the material: {missing.strip().rstrip('.')}.")
     if refined == "no":
         parts.append("No sentence was refined after it was written.")
     if SAMPLE in checks.text(profile).partition("\n")[0]:
         parts.append(f"The voice is that of the neutral sample; your own profile belongs in {profile}.")
     return " ".join(parts)
+
+
+def voice(profile: str) -> str:
+    """The path of the profile; without one it is the project's own, and where there is none, a copy of the sample."""
+    path = profile.strip()
+    if path in ("", "{profile}"):
+        path = PROFILE
+        if not os.path.lexists(path):
+            sample = os.path.join(os.path.dirname(paths.scripts(__file__)), "resources", "style-profile.md")
+            checks.write_new(checks.text(sample), "", "", path)
+    fault = checks.path_fault(path) or ("" if os.path.isfile(path) else "not a file")
+    if fault:
+        raise ValueError(f"{path[:200]}: {fault}; name the profile by its path in the project, or leave it out")
+    return path
+
+
+def place(draft: str, request: str) -> str:
+    """The path of the draft; without one a new file's, named by the first words of the request."""
+    if draft.strip() not in ("", "{draft}"):
+        if checks.path_fault(draft.strip()).startswith("outside"):
+            raise ValueError(f"{draft.strip()[:200]} is outside the project; name a new file in it, or leave it out")
+        return draft.strip()
+    name = f"{FOLDER}/{checks.slug(request, 4) or 'text'}"
+    free = [f"{name}{at}.draft.md" for at in ("", *range(2, 100))]
+    return next((path for path in free if not os.path.lexists(path)), free[-1])
+
+
+def beside(draft: str) -> str:
+    """The path of the text: the draft's with .text in place of .draft."""
+    stem, ending = os.path.splitext(draft)
+    return f"{stem.removesuffix('.draft')}.text{ending}"
+
+
+def names(row: str) -> Rows:
+    """The families and rules that a row begins with."""
+    return [name.strip() for name in checks.cells(row)[0].split(",")]
 
 
 def quotation(row: str) -> str:
@@ -111,12 +172,17 @@ def quotation_faults(rows: Rows, file: str) -> Rows:
     ]
 
 
-def digest(path: str) -> str:
-    """A digest of the words of a file; empty if it cannot be read, which another check refuses."""
+def digest(draft: str) -> str:
+    """A digest of the words of the text beside a draft; empty if it cannot be read, which another check refuses."""
     try:
-        return hashlib.sha256(read(path).encode()).hexdigest()[:16]
+        return hashlib.sha256(read(beside(draft)).encode()).hexdigest()[:16]
     except (OSError, ValueError):
         return ""
+
+
+def refined(draft: str, written: str) -> str:
+    """Whether the text has another digest than when it was written: yes or no."""
+    return "no" if digest(draft) == written else "yes"
 
 
 def read(path: str) -> str:
@@ -133,23 +199,30 @@ def flowing(text: str) -> str:
 
 
 CHECKS: dict[str, tuple[checks.Check, str]] = {
-    "text": (text_faults, "text text rows rows rows rows"),
-    "tells": (tell_faults, "rows text"),
-    "marks": (mark_faults, "rows"),
-    "departures": (departure_faults, "rows text"),
+    "points": (point_faults, "rows text"),
+    "text": (text_faults, "text rows rows rows"),
+    "finds": (find_faults, "rows text"),
+    "marks": (mark_faults, "rows text"),
     "final": (final_faults, "rows text text text text text"),
+}
+# What prints a value, by its name.
+MADE: dict[str, Callable[..., str]] = {
+    "voice": voice,
+    "place": place,
+    "beside": lambda draft, request: beside(place(draft, request)),
+    "digest": digest,
+    "refined": refined,
 }
 
 
 def main(arguments: list[str]) -> int:
-    """Check what a step records; print what is made of it: a digest, whether it was refined, the summary."""
-    match arguments:
-        case ["digest", text]:
-            print(json.dumps(digest(text)))
-            return 0
-        case ["refined", text, written]:
-            print(json.dumps("no" if digest(text) == written else "yes"))
-            return 0
+    """Check what a step records; print what is made of it."""
+    if arguments and arguments[0] in MADE:
+        try:
+            print(json.dumps(MADE[arguments[0]](*arguments[1:])))
+        except (OSError, ValueError) as error:
+            return checks.report([str(error)])
+        return 0
     ended = checks.run("check_text.py", CHECKS, arguments)
     if not ended and arguments[0] == "final":
         print(json.dumps(summary(json.loads(arguments[1]), *arguments[2:])))
