@@ -22,6 +22,7 @@ BENCHMARKS = {
     "compiled": "benchmarks.compiled",
     "growth": "benchmarks.growth",
     "hooks": "benchmarks.hooks",
+    "hook-sessions": "benchmarks.hook_sessions",
     "validation": "benchmarks.validation",
     "drawing": "benchmarks.drawing",
     "formatters": "benchmarks.formatters",

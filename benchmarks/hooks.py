@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from typing import TYPE_CHECKING, NamedTuple
 from unittest import mock
 
+from benchmarks import hook_processes
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.adherence.skills import ROOT
 from benchmarks.report import Cell, Figures
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 
 Given = dict[str, str]
 
-HOOK = os.path.join(os.path.dirname(os.path.abspath(loading.__file__)), "..", "hosts", "hook", "run_hook.py")
 # Kind of call -> the bound of its ratio to bare; a denied call asks the ledger once more and has none.
 BOUNDS: dict[str, float] = {
     "no run open": 1.25,
@@ -103,7 +99,7 @@ def figures(options: Options) -> list[Figures]:
         with options.progress("hooks", samples + WARM_UP) as tick:
             for at in range(samples + WARM_UP):
                 for name, call in calls.items():
-                    seconds = _time(*call, expected=2 if name == "a denied tool" else 0)
+                    seconds = hook_processes.seconds(*call, expected=2 if name == "a denied tool" else 0)
                     if at >= WARM_UP:
                         took[name].append(seconds)
                 tick()
@@ -121,11 +117,11 @@ def _with_policy(python: str, folder: str, samples: int, options: Options) -> Fi
     """Measure each call in a project with a policy beside the same call in one without, round by round."""
     plain, guarded = (os.path.join(folder, name) for name in ("plain", "guarded"))
     for project in (plain, guarded):
-        _repository(project)
+        hook_processes.repository(project)
     shutil.copy(os.path.join(ROOT, "policies", "coding.yaml"), os.path.join(guarded, "lockstep.policy.yaml"))
     state, cache = os.path.join(folder, "guarded-state"), os.path.join(folder, "cache")
-    _keep_compiled(guarded, cache)
-    hook, took = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"], dict[str, list[list[float]]]()
+    hook_processes.keep_compiled(guarded, cache)
+    hook, took = hook_processes.command(python), dict[str, list[list[float]]]()
     git = ["git", "-C", guarded, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"]
 
     def seconds(project: str, kind: Kind, call: str, is_result: bool, session: str) -> float:
@@ -139,7 +135,7 @@ def _with_policy(python: str, folder: str, samples: int, options: Options) -> Fi
             **({"tool_response": {"stdout": "ok", "stderr": "", "interrupted": False}} if is_result else {}),
         }
         expected = kind.expected if project == guarded else 0
-        return _processor_time(hook, json.dumps(event).encode(), state, expected, cache)
+        return hook_processes.processor_time(hook, json.dumps(event).encode(), state, expected, cache)
 
     for is_result in (False, True):
         seconds(guarded, Kind("Bash", _line("make test")), "tests", is_result, "tested")
@@ -154,7 +150,7 @@ def _with_policy(python: str, folder: str, samples: int, options: Options) -> Fi
                     took.setdefault(name, []).append(pair)
             if at >= WARM_UP:
                 took.setdefault(_GIT, []).append(
-                    [took[next(iter(_GUARDED))][-1][0], _processor_time(git, b"", state, 0)]
+                    [took[next(iter(_GUARDED))][-1][0], hook_processes.processor_time(git, b"", state, 0)]
                 )
             tick()
     rows: list[list[Cell]] = []
@@ -169,28 +165,6 @@ def _with_policy(python: str, folder: str, samples: int, options: Options) -> Fi
     return Figures("A hook with a policy", ["call", "ms without", "ms with", "ratio", "at most"], rows, notes)
 
 
-def _repository(project: str) -> None:
-    """A repository with one commit."""
-    os.makedirs(project)
-    with open(os.path.join(project, "a.py"), "w", encoding="utf-8") as file:
-        file.write("one = 1\n")
-    names = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    for words in (["init", "-q", "-b", "topic"], ["add", "."], [*names, "commit", "-qm", "one"]):
-        subprocess.run(["git", "-C", project, *words], check=True, capture_output=True)
-
-
-def _keep_compiled(project: str, cache: str) -> None:
-    """Have the policy compiled, as the first call of a hook does on a Python that has a YAML library."""
-    words = [sys.executable, "-m", "skills", "policy", "check", os.path.join(project, "lockstep.policy.yaml")]
-    subprocess.run(
-        words,
-        env={**os.environ, "XDG_CACHE_HOME": cache},
-        cwd=os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
-        capture_output=True,
-        check=True,
-    )
-
-
 def _calls(python: str, folder: str) -> dict[str, Call]:
     """For each kind of call its command, the event that it reads and the state folder."""
     project, none, state = (os.path.join(folder, name) for name in ("project", "none", "state"))
@@ -198,7 +172,7 @@ def _calls(python: str, folder: str) -> dict[str, Call]:
     run, onward, script = _open_run(python, project, folder)
     with mock.patch.dict(os.environ, LOCKSTEP_STATE=state):
         sessions.bind(name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "signed": True})
-    hook = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"]
+    hook = hook_processes.command(python)
 
     def event(session: str, tool: str, **given: str) -> bytes:
         common = {"session_id": session, "cwd": project, "hook_event_name": "PreToolUse"}
@@ -232,24 +206,3 @@ def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
         return moved.id, runner.command_line.step("done", moved), script
     finally:
         runner.close()
-
-
-def _processor_time(command: list[str], event: bytes, state: str, expected: int, cache: str = "") -> float:
-    """The seconds that a command, and what it starts, keep a processor busy: others on the machine count less."""
-    begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _time(command, event, state, expected, cache)
-    end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
-
-
-def _time(command: list[str], event: bytes, state: str, expected: int, cache: str = "") -> float:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    environment["LOCKSTEP_STATE"] = state
-    if cache:
-        environment["XDG_CACHE_HOME"] = cache
-    begin = time.perf_counter()
-    done = subprocess.run(command, input=event, capture_output=True, env=environment, check=False)
-    seconds = time.perf_counter() - begin
-    if done.returncode != expected:
-        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.decode()}")
-    return seconds

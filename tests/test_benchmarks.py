@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks import deviations
+from benchmarks import deviations, hook_sessions
 from benchmarks.__main__ import BENCHMARKS, main
 from benchmarks.adherence import attempts, audit, simulation, skills
 from benchmarks.adherence import figures as adherence
@@ -236,6 +236,7 @@ SHOWN: dict[str, tuple[int, str, set[object]]] = {
     "adherence": (0, "deviation", {*NAMES, "all"}),
     "recovery": (0, "temperament", {*recovery.TEMPERAMENTS}),
     "compliance": (0, "model", {"deviating", "honest"}),
+    "hook-sessions": (1, "session", {"files are removed (a part)", "all"}),
 }
 
 
@@ -246,6 +247,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adherence, "ATTEMPTS", dict(list(ATTEMPTS.items())[:2]))
     monkeypatch.setattr(deviations, "QUICK_READS", 1)
     monkeypatch.setattr(gates, "QUICK", 3)
+    monkeypatch.setattr(hook_sessions, "QUICK", ("files are removed (a part)",))
     kinds = {(case.kind == "no fault", case.solvable): case for case in CASES}
     monkeypatch.setattr(recovery, "CASES", [*kinds.values()] * 4)
 
@@ -266,8 +268,20 @@ def test_a_benchmark_runs_and_prints_its_tables(name: str, capsys: pytest.Captur
         assert some <= {row[column] for row in found["benchmarks"][name][table]["rows"]}
 
 
+def test_the_sessions_that_are_given_to_the_hook() -> None:
+    found = hook_sessions.sessions()
+    assert [len(calls) for calls in found.values()] == [20, 31, 42, 7, 18, 17, 36]
+    assert found["a version is raised and pushed"][12].given["command"] == "git add -A"
+    assert {one.tool for calls in found.values() for one in calls} == {
+        *("Read", "Grep", "Glob", "LS", "TodoWrite", "WebFetch", "Task", "BashOutput", "Edit", "Write", "Bash")
+    }
+
+
 def test_a_name_that_is_no_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["step"])
     assert left.value.code == 2
-    assert "step is no benchmark: steps, deep, compiled, growth, hooks, validation, " in capsys.readouterr().err
+    assert (
+        "step is no benchmark: steps, deep, compiled, growth, hooks, hook-sessions, validation, "
+        in capsys.readouterr().err
+    )
