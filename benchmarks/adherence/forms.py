@@ -65,35 +65,25 @@ class Forms:
 
     def _decision_critic_extract(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {
-            "claims": [f"C1: the claim is {odd}"],
-            "assumptions": [f"A1: the assumption is {odd}"],
-            "constraints": [f"K1: the constraint is {odd} (stated)"],
-        }
-
-    def _decision_critic_classify(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {
-            "kinds": ["verifiable: C1", "judgement: A1", "constraint: K1"],
-            "load_bearing": ["A1"],
+            "points": [
+                f"C1: the claim is {odd}",
+                f"A1*: the assumption is {odd}",
+                f"K1: the constraint is {odd} (stated)",
+            ]
         }
 
     def _decision_critic_question(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        numbers = range(1, 4)
-        return {
-            "questions": [f"Q{at}: how many are there? {odd} Look in: the log" for at in numbers],
-            "key": [f"Q{at} tests A1: upheld if {at}; refuted if none" for at in numbers],
-        }
+        return {"tests": [f"how many are there? {odd} | log {at} | A1 | {at} | none" for at in range(1, 4)]}
 
     def _decision_critic_answer(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"answers": [f"Q{at} [observed]: {at} of them, {odd}. Basis: the log" for at in range(1, 4)]}
 
     def _decision_critic_challenge(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"standing": ["A1: upheld by Q1"], "case_against": f"It begins at A1. {odd} {_prose()}"}
-
-    def _decision_critic_reframe(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         count = len(values["options"])
         return {
-            "options": [f"O{at}: another way is {odd}" for at in range(1, count + 1)],
-            "best": "O1",
+            "results": ["upheld: Q1, Q2, Q3"],
+            "case": f"It begins at A1. {odd} {_prose()}",
+            "options": [f"another way, {at}, is {odd} | more | less | none" for at in range(1, count + 1)],
             "effect": "same-answer",
         }
 

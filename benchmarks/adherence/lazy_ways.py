@@ -30,19 +30,13 @@ SURE = {
     "investigate.confidence": "high",
 }
 DECIDED = {
-    "extract.claims": ["C1: it is so"],
-    "extract.assumptions": ["A1: it stays like that"],
-    "extract.constraints": ["K1: there is time (inferred)"],
-    "classify.kinds": ["verifiable: C1", "judgement: A1", "constraint: K1"],
-    "classify.load_bearing": ["A1"],
-    "question.questions": [f"Q{at}: how many? Look in: x" for at in (1, 2, 3)],
-    "question.key": [f"Q{at} tests A1: upheld, refuted" for at in (1, 2, 3)],
+    "extract.points": ["C1: it is so", "A1*: it stays like that", "K1: there is time (inferred)"],
+    "question.tests": [f"how many are there, {at}? | x | A1 | many | few" for at in (1, 2, 3)],
     "answer.answers": [f"Q{at} [observed]: so many. Basis: a look" for at in (1, 2, 3)],
-    "challenge.standing": ["A1: upheld by Q1"],
-    "challenge.case_against": "A1 " + " ".join(f"word{at}" for at in range(30)),
-    "reframe.options": ["O1: do it later", "O2: do it never"],
-    "reframe.best": "O1",
-    "reframe.effect": "same-answer",
+    "challenge.results": ["upheld: Q1, Q2, Q3"],
+    "challenge.case": "A1 " + " ".join(f"word{at}" for at in range(30)),
+    "challenge.options": ["do it later | x | x | none", "do it never | x | x | none"],
+    "challenge.effect": "same-answer",
     "verdict.grounds": ["A1"],
     "verdict.action": "look at it again then",
 }
@@ -248,13 +242,13 @@ ATTEMPTS: dict[str, Lazy] = {
     ),
     "decision-critic: x in every field": Lazy(
         "decision-critic/scripts/decision_critic.py",
-        End("refused", "extract", "write C1: and at least three words"),
+        End("refused", "extract", "begin it with C1:, A1: or K1:"),
         params={"decision": "x"},
     ),
     "decision-critic: refuted and STAND": Lazy(
         "decision-critic/scripts/decision_critic.py",
         End("refused", "verdict", "A1 is refuted and load-bearing: STAND is out"),
-        {**DECIDED, "challenge.standing": ["A1: refuted by Q1"]},
+        {**DECIDED, "challenge.results": ["refuted: Q1, Q2, Q3"]},
         params={"decision": "x"},
     ),
     "decision-critic: made up": Lazy(

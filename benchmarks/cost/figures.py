@@ -22,7 +22,7 @@ BEGIN, END = "<!-- cost -->", "<!-- /cost -->"
 BUDGETS = {
     "code-quality": 9_500,
     "codebase-analysis": 33_500,
-    "decision-critic": 30_500,
+    "decision-critic": 28_500,
     "deepthink": 117_500,
     "doc-sync": 41_500,
     "incoherence": 133_000,

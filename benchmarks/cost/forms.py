@@ -17,13 +17,42 @@ if TYPE_CHECKING:
     from skills.lib.testing.blocks import Spec
 
 
-def by_kind(rows: list[str]) -> list[str]:
-    """The ids of rows such as "C1: verifiable - run it", by their kind: "verifiable: C1, …"."""
+def points(
+    claims: list[str], assumptions: list[str], constraints: list[str], classified: list[str], load_bearing: list[str]
+) -> list[str]:
+    """All points, a load-bearing one as "A2*: …", and with (judgement) at its end what was classified so."""
+    judged = ids([row for row in classified if row.partition(": ")[2].startswith("judgement")])
+    rows = [*claims, *assumptions, *constraints]
+    marked = [row.replace(":", "*:", 1) if row.partition(":")[0] in ids(load_bearing) else row for row in rows]
+    return [
+        f"{made} (judgement)" if row.partition(":")[0] in judged else made
+        for row, made in zip(rows, marked, strict=True)
+    ]
+
+
+def tests(questions: list[str], key: list[str]) -> list[str]:
+    """Questions with their key: "question | where to look | ids | upheld if | refuted if"."""
+    asked = [row.partition(": ")[2].removesuffix(".").split(" Look in: ") for row in questions]
+    decided = [re.findall(r"tests ([^:]+): upheld if (.+); refuted if (.+)", row)[0] for row in key]
+    return [" | ".join([*of, *by]) for of, by in zip(asked, decided, strict=True)]
+
+
+def results(standing: list[str]) -> list[str]:
+    """The questions by what they showed of the points: "upheld: Q1, Q5"; one that is unknown is not named."""
     found: dict[str, list[str]] = {}
-    for row in rows:
-        name, _, rest = row.partition(":")
-        found.setdefault(rest.split()[0], []).append(name)
-    return [f"{kind}: {', '.join(names)}" for kind, names in found.items()]
+    for row in standing:
+        word, question = re.findall(r": (\w+)", row)[0], re.findall(r"\bQ\d+", row)[0]
+        if "is unknown" not in row and question not in found.setdefault(word, []):
+            found[word].append(question)
+    return [f"{word}: {', '.join(names)}" for word, names in found.items()]
+
+
+def options(rows: list[str], comparison: str) -> list[str]:
+    """Options as "option | gains | costs | ids", that which a comparison names first in front."""
+    best = first_id("O")(comparison)
+    parts = [re.findall(r"(O\d+): (.+)\. Gains: (.+)\. Costs: (.+)\. Rests on: (.+)\.", row)[0] for row in rows]
+    parts.sort(key=lambda part: part[0] != best)
+    return [" | ".join([*part[1:4], ", ".join(re.findall(r"[ACK]\d+", part[4]))]) for part in parts]
 
 
 def ids(rows: list[str]) -> list[str]:
@@ -84,24 +113,26 @@ def first_id(letter: str) -> Callable[[str], str]:
     return lambda text: re.findall(rf"\b{letter}\d+\b", text)[0]
 
 
-def word_and_question(rows: list[str]) -> list[str]:
-    """Rows such as "A1: refuted by Q1: nine of eleven" without the finding, which the answer has."""
-    found = [re.findall(r"^(\w+): (\w+)|\b(Q\d+)", row) for row in rows]
-    return [f"{head[0]}: {head[1]} by {', '.join(name for *_, name in asked)}" for head, *asked in found]
-
-
-def sentences_within(limit: int) -> Callable[[str], str]:
-    """Makes of a text as many of its sentences as a limit leaves room for."""
+def sentences_on_ids(limit: int) -> Callable[[str], str]:
+    """Makes of a text as many of its sentences with an id as a limit leaves room for."""
 
     def within(text: str) -> str:
         kept = ""
         for sentence in re.split(r"(?<=[.!?])\s+", text.strip()):
+            if not re.search(r"\b[ACK]\d", sentence):
+                continue
             if len(f"{kept} {sentence}") > limit:
                 break
             kept = f"{kept} {sentence}".strip()
         return kept
 
     return within
+
+
+def by_option(action: str, comparison: str) -> str:
+    """What to do, with the number of the best option in place of its words, the longest part of the first sentence."""
+    longest = max(sentence(0)(action).split(", "), key=len)
+    return action.strip().replace(longest, first_id("O")(comparison), 1)
 
 
 def parts(*numbers: int) -> Callable[[list[str]], list[str]]:
@@ -349,10 +380,18 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
         "root_cause": ("root_cause", observations_of_link_1),
     },
     "problem-analysis.report": {"next_step": ("report", after("Next: "))},
-    "decision-critic.classify": {"kinds": ("classified", by_kind), "load_bearing": ("load_bearing", ids)},
+    "decision-critic.extract": {
+        "points": (("claims", "assumptions", "constraints", "classified", "load_bearing"), points),
+    },
+    "decision-critic.question": {"tests": (("questions", "key"), tests)},
     "decision-critic.challenge": {
-        "standing": ("standing", word_and_question),
-        "case_against": ("case_against", sentences_within(700)),
+        "results": ("standing", results),
+        "case": ("case_against", sentences_on_ids(600)),
+        "options": (("options", "comparison"), options),
+    },
+    "decision-critic.verdict": {
+        "grounds": ("carried_by", ids),
+        "action": (("action", "comparison"), by_option),
     },
     "deepthink.abstract": {"principles": ("principles", first(3))},
     "deepthink.recall": {"analogies": ("analogies", first(3))},
@@ -368,8 +407,6 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "leon-writing-style.read": {"finds": (("tells", "departures"), passages)},
     "leon-writing-style.consolidate": {"marks": (("marks", "writes"), marks_in), "declined": ("writes", nothing)},
     "leon-writing-style.check": {"checks": ("checks", first_words_of_checks)},
-    "decision-critic.reframe": {"best": ("comparison", first_id("O"))},
-    "decision-critic.verdict": {"grounds": ("carried_by", ids)},
     "codebase-analysis-explore.explore": {
         "findings": ("result", explored),
         "unsure": ("result", lines_under("UNSURE")),

@@ -20,6 +20,14 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
         "domain": "refactor-explore@Duplication/context",
         "files": "refactor-explore@Duplication/context",
     },
+    "decision-critic.extract": {"aim": "extract.purpose", "classified": "classify", "load_bearing": "classify"},
+    "decision-critic.challenge": {
+        "reframed": "reframe",
+        "options": "reframe",
+        "comparison": "reframe",
+        "effect": "reframe",
+    },
+    "decision-critic.verdict": {"comparison": "reframe"},
     "safe-shell-search.search": {
         "searches": "locate",
         "findings": "confirm",

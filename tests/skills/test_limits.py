@@ -69,20 +69,14 @@ HELD: dict[Stated, Held] = {
         ("{path}", WORDS, "[]", "[]", "x", "[]", "x", "[]", "[]", "[]", "[]", "x", "low"),
         "it has 2,000 words, at most 700",
     ),
-    Stated("decision-critic/decision_critic, classify", "more than five"): Bound(
-        "decision-critic", "classify.load_bearing", 1, 5
+    Stated("decision-critic/decision_critic, extract", "one to five points"): Refused(
+        "decision-critic/scripts/check_decision.py",
+        ("points", [*(f"C{at}*: It is {at} so." for at in range(1, 7)), "A1: It is not so.", "K1: So it is (stated)"]),
+        "6 points bear load: mark 1 to 5 of them",
     ),
     Stated("decision-critic/decision_critic, question", "at least one for"): Refused(
         "decision-critic/scripts/check_decision.py",
-        (
-            "questions",
-            ["C1: x"],
-            ["A1: y"],
-            [],
-            ["A1: if false"],
-            ["Q1: How many? Look in: x"],
-            ["Q1 tests C1: upheld, refuted"],
-        ),
+        ("questions", ["C1: x", "A1*: y"], ["How many are there? | x | C1 | upheld | refuted"]),
         "no question tests A1, which is load-bearing",
     ),
     Stated("decision-critic/decision_critic, verdict", "one sentence"): NoRecord("says when REVISE applies"),

@@ -116,12 +116,8 @@ def _texts(answers: list[Answer]) -> list[str]:
 
 def test_of_a_shipped_skill_the_command_that_goes_on_is_made_anew(host: Host) -> None:
     agent = Agent(CRITIC, host.project)
-    points = {
-        "claims": ["C1: tabs are wider"],
-        "assumptions": ["A1: width matters here"],
-        "constraints": ["K1: one rule (stated)"],
-    }
-    block = agent.follow(agent.open(), purpose="All read it", **points)
+    points = ["C1: tabs are wider", "A1*: width matters here", "K1: one rule (stated)"]
+    block = agent.follow(agent.open(), aim="All read it", points=points)
     plant(host, block.run, next=EVIL, title="evil\x1b", python=str(host.project / "evil" / "python3"))
     assert host.run(f"python3 {shlex.quote(str(CRITIC))} --step current --run {block.run}") == SILENT
     answers = [host.tell(PROMPT), host.tell(COMPACTED), host.stop(), host.run("date")]
