@@ -19,7 +19,20 @@ REST = """-m pytest x.py X.PY sub/x.py .py
 push status -m commit -C sub a.py --force -rf --pre=x --ev "a b" 'c $(d)' 'x[$(d)]' "$X" "e\\"f" `g` h'
 'i ~ * > x 2>&1 2>/dev/null >/dev/null >x 3>&1 && || ; | & |& !x A=b = % -- # { {a,b} \\ ext::x a2>&1 < ( ) ''
 "" -f- \u200b \u00fc *.py a?'b'* ?"""
-WORDS = [*NAMES.split(), *REST.split(), *NAMES.split(), "'a\nb'", "\n", "\t", '"a b"', "'a  b'"]
+QUOTED = [
+    "'a\nb'",
+    '"a\nb"',
+    '"a b"',
+    "'a  b'",
+    r'"a\|b"',
+    r'"\.md"',
+    r"'\.md'",
+    r'"a\\b"',
+    '"a\\\nb"',
+    r'"\`d\`"',
+    r'"a\"',
+]
+WORDS = [*NAMES.split(), *REST.split(), *NAMES.split(), *QUOTED, "\n", "\t"]
 
 
 def told(line: str) -> list[tuple[object, ...]]:
@@ -61,6 +74,8 @@ def test_a_plain_line_is_read_as_the_long_way_reads_it(words: list[str], between
         ("pytest -q 'a b' 2>&1", ["pytest", "-q", "a b"]),
         ("make test > /dev/null", ["make", "test"]),
         ("rg --files", ["rg", "--files"]),
+        (r'grep -n "one\|t.o\." a.py', ["grep", "-n", r"one\|t.o\.", "a.py"]),
+        ('git commit -m "one\n\ntwo"', ["git", "commit", "-m", "one\n\ntwo"]),
     ],
 )
 def test_plain_commands(line: str, words: list[str]) -> None:
@@ -86,6 +101,10 @@ def test_plain_commands(line: str, words: list[str]) -> None:
         ),
         *(
             'echo "$X"',
+            r'echo "a\\b"',
+            r'echo "a\"',
+            r'echo "\$X"',
+            'echo "a\\\nb"',
             "echo `ls`",
             "ls\nrm x",
             "git fetch ext::x",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # The form of compiled policies; one of another form is compiled again.
-FORMAT = 2
+FORMAT = 3
 # report: nothing is refused. look: what would be denied is answered by a look. deny: all three answers.
 MODES = ("report", "look", "deny")
 # UNKNOWN as ``picture.encoded`` writes it.
@@ -21,8 +21,30 @@ UNKNOWN_FACT = {"?": "unknown"}
 
 def seal_of(compiled: Mapping[str, Any]) -> str:
     """The checksum over a compiled policy without its seal."""
-    sealed = {name: value for name, value in compiled.items() if name != "seal"}
-    return compact_json.checksum(compact_json.ordered(sealed).encode())
+    return compact_json.checksum(_written({name: value for name, value in compiled.items() if name != "seal"}))
+
+
+def _written(compiled: Mapping[str, Any]) -> bytes:
+    """A compiled policy as it is kept: a line of JSON with the length of each rule, and then the rules.
+
+    A decision asks for one of them: what is not read as JSON costs nothing.
+    """
+    rules = {name: f"{rule}" for name, rule in compiled.get("tools", {}).items()}
+    about = {**compiled, "tools": {name: len(rule) for name, rule in rules.items()}}
+    return f"{compact_json.ordered(about)}\n{''.join(rules.values())}".encode()
+
+
+def _read(data: bytes) -> dict[str, Any]:
+    """The compiled policy that ``_written`` wrote. Raises ValueError, KeyError, TypeError or AttributeError."""
+    head, _, rules = data.decode().partition("\n")
+    compiled: dict[str, Any] = compact_json.load_object(head)
+    tools, at = {}, 0
+    for name, length in compiled["tools"].items():
+        tools[name] = rules[at : at + length]
+        at += length
+    if at != len(rules):
+        raise ValueError("rules are missing, or too many")
+    return {**compiled, "tools": tools}
 
 
 class Rule:
@@ -64,7 +86,7 @@ def keep(compiled: Mapping[str, Any]) -> None:
     from skills.lib import files  # a policy is written once, and read at each decision
 
     try:  # noqa: SIM105  contextlib costs the hook 2 ms
-        files.write(_place(compiled["source"]), compact_json.ordered(compiled).encode())
+        files.write(_place(compiled["source"]), _written(compiled))
     except OSError:
         pass
 
@@ -75,12 +97,11 @@ def kept(digest: str) -> dict[str, Any] | None:
         with open(_place(digest), "rb") as file:
             if os.fstat(file.fileno()).st_uid not in (0, getattr(os, "geteuid", int)()):
                 return None  # in a folder that others write, it may be anybody's
-            compiled = compact_json.loads(file.read().decode())
-    except (OSError, ValueError):
+            compiled = _read(file.read())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    is_usable = isinstance(compiled, dict) and (compiled.get("format"), compiled.get("source")) == (FORMAT, digest)
-    return compiled if is_usable else None
+    return compiled if (compiled.get("format"), compiled.get("source")) == (FORMAT, digest) else None
 
 
 def _place(digest: str) -> str:
-    return os.path.join(os.path.abspath(paths.cache()), "policies", digest + ".json")
+    return os.path.join(os.path.abspath(paths.cache()), "policies", digest + ".policy")

@@ -11,8 +11,8 @@ from skills.lib.guard.shell_parts import SimpleCommand, Word
 # Outside of quotes a word with only these characters means to a shell what it reads as.
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+,=-")
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
-# In double quotes these are not what they read as.
-_EXPANDED = frozenset("$`\\")
+# In double quotes these are not what they read as, and a backslash before one of these is none.
+_EXPANDED, _ESCAPED = frozenset("$`"), frozenset('$`"\\\n')
 # These redirections name no file.
 _REDIRECTIONS = ("2>&1", "2>/dev/null", ">/dev/null", "> /dev/null")
 _AFTER = frozenset(" ;|")
@@ -136,7 +136,7 @@ def _split(line: str) -> list[list[Word]]:
         elif char in "'\"":
             end = line.find(char, at + 1)
             inside = line[at + 1 : end]
-            if end < 0 or "\0" in inside or (char == '"' and not _EXPANDED.isdisjoint(inside)):
+            if end < 0 or "\0" in inside or (char == '"' and not _is_literal(inside)):
                 return []
             word = word or Word()
             word.quoted, word.text, at = True, word.text + inside, end + 1
@@ -163,6 +163,13 @@ def _split(line: str) -> list[list[Word]]:
         for one in words:
             one.head = one.tail = one.text
     return found
+
+
+def _is_literal(inside: str) -> bool:
+    """True if a text in double quotes means what it reads as."""
+    if not _EXPANDED.isdisjoint(inside):
+        return False
+    return "\\" not in inside or all((part or '"')[0] not in _ESCAPED for part in inside.split("\\")[1:])
 
 
 def _redirected(line: str, at: int) -> int:

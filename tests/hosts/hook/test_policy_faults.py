@@ -16,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.guard.compiled import seal_of
 from skills.lib.hosts.hook import facts
 from tests.hosts.hook.guarded_host import SILENT, Guarded
 
@@ -314,15 +313,23 @@ def test_facts_that_nothing_was_added_to_for_a_month_are_forgotten(host: Guarded
 
 def test_a_compiled_policy_of_another_version_is_compiled_again(host: Guarded, tmp_path: Path) -> None:
     assert host.shell("make test") == SILENT
-    [path] = (tmp_path / "cache" / "lockstep" / "policies").glob("*.json")
-    compiled = json.loads(path.read_text())
-    others: list[Any] = [{**compiled, "format": 0}, {"format": compiled["format"], "source": compiled["source"]}, [], 7]
-    for changed in others:
-        if isinstance(changed, dict):
-            changed["seal"] = seal_of(changed)
-        path.write_text(json.dumps(changed, separators=(",", ":")))
+    [path] = (tmp_path / "cache" / "lockstep" / "policies").glob("*.policy")
+    kept = path.read_text()
+    head, rules = kept.split("\n")
+    about = json.loads(head)
+    others = [
+        {**about, "format": 0},
+        {name: about[name] for name in ("format", "source", "tools")},
+        {**about, "tools": 7},
+    ]
+    for changed in [*map(json.dumps, others), "[]", "7", "", head, f"{head[:-1]}, 1}}"]:
+        path.write_text(f"{changed}\n{rules}")
         assert host.ask("Bash", command="git push") == SILENT
-        assert json.loads(path.read_text()) == compiled
+        assert path.read_text() == kept
+    for damaged in (f"{head}\n{rules[:-1]}", f"{head}\n{rules}x", f"{head}\n", head):
+        path.write_text(damaged)
+        assert host.ask("Bash", command="git push") == SILENT
+        assert path.read_text() == kept
 
 
 def test_a_call_that_cannot_be_read_is_denied_under_a_policy(host: Guarded) -> None:

@@ -95,7 +95,7 @@ LINES = (
 WORDS = (
     "a.py sub/x ../x out/x /etc/x link -r -rf --force push test run publish -- -q --dry-run 'a|b' \"a|b\" 'it' $X"
     " $(x) `x` *.py ~/x a\\|b \u00e9 \u00a0 \u2028 '' \"\" A=b -C sub x=1 -m HOME=/ {a,b} a[0] # ! 2>&1"
-    " >/dev/null >x <x"
+    ' >/dev/null >x <x "a\\|b" \'\\.b\' "a\nb" \'a\tb\' "a\\\\" "a\\"b" "\\$X"'
 ).split(" ")
 PROGRAMS = "rm rm git make pytest touch deploy npm ls cat echo cargo sed python env sudo cd /bin/rm RM lockstep".split()
 PREFIXES = ["A=b ", "cd sub && ", "env ", "timeout 5 ", "HOME=/ ", "(", "! ", "$X ", " ", "rm a.py; "]

@@ -62,7 +62,7 @@ def test_rules_that_were_changed_are_not_read(pair: Pair) -> None:
     assert pair.quick == 1
 
 
-@pytest.mark.parametrize("ending", [".names", ".json"])
+@pytest.mark.parametrize("ending", [".names", ".policy"])
 def test_what_another_user_put_there_is_not_believed(pair: Pair, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     file = kept(pair, ending)
     if ending == ".names":

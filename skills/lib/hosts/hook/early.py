@@ -8,7 +8,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from importlib.machinery import ModuleSpec
     from types import CodeType, ModuleType
 
@@ -23,10 +23,11 @@ LIFELINES = ("runs", "trace", "abandon")
 # What a project has at its root: its policy, and the commands that it adds to the gateway.
 POLICIES = (b"lockstep.policy.yaml", b"lockstep.gateway.yaml")
 _FOUND: "list[tuple[bytes, list[str] | None]]" = []
-# Packages whose __init__.py has a docstring alone: it is not read.
+# Packages whose __init__.py has a docstring alone, which is not read, and those whose __init__.py has more.
 PLAIN = frozenset(("skills.lib.guard", "skills.lib.hosts", "skills.lib.hosts.hook"))
+PACKAGES = frozenset(("skills", "skills.lib"))
 # The modules in C that the hook needs, which some Pythons have in files.
-IN_C = frozenset(("_blake2", "_json", "fcntl"))
+IN_C = frozenset(("_blake2", "_json", "fcntl", "select"))
 ROOT = os.path.realpath(__file__).rpartition(os.path.join("skills", "lib", "hosts", "hook", ""))[0].rstrip(os.sep)
 # The fields that name the folder of a call.
 FOLDERS = (b"cwd", b"workdir", b"directory", b"dir_path")
@@ -59,14 +60,24 @@ def field_of(raw: bytes, name: bytes) -> bytes:
     return given if after[:1] == quote == b'"' and b"\\" not in given else b""
 
 
+def fields_of(raw: bytes) -> "Callable[[bytes], str]":
+    """What gives a field of an event as ``field_of`` does, as text."""
+
+    def field(name: bytes) -> str:
+        return field_of(raw, name).decode()
+
+    return field
+
+
 def line_of(raw: bytes) -> str:
-    """The command line of an event; "" if it cannot be found at once. Double quotes are the only escapes in it."""
-    after = raw.partition(b'"command"')[2].lstrip(b" \t\r\n:")
-    end = after.find(b'"', 1)
-    while end > 0 and after[end - 1 : end] == b"\\":
-        end = after.find(b'"', end + 1)
-    given = after[1:end].replace(b'\\"', b'"') if end > 0 and after[:1] == b'"' else b""
-    return "" if b"\\" in given or raw.count(b'"command"') != 1 else given.decode()
+    """The command line of an event; "" if it cannot be found at once, or has escapes that few lines have."""
+    after = raw.partition(b'"command"')[2][:20_000].lstrip(b" \t\r\n:")
+    if after[:1] != b'"' or raw.count(b'"command"') != 1 or b"\0" in after or b"\1" in after:
+        return ""
+    # JSON has neither of these two characters: they stand for a backslash and a quote until all others are read.
+    given, end, _ = after[1:].replace(b"\\\\", b"\0").replace(b'\\"', b"\1").partition(b'"')
+    given = given.replace(b"\\n", b"\n").replace(b"\\t", b"\t").replace(b"\1", b'"')
+    return "" if not end or b"\\" in given else given.replace(b"\0", b"\\").decode()
 
 
 def session_of(raw: bytes) -> str:
@@ -209,19 +220,23 @@ class Library:
         """What Python's own finders return for a module of the library, or for one in C; None for any other."""
         if name in IN_C:
             return extension(name)
-        if not path or not name.startswith("skills."):
+        folder = path[0] if path else {"skills": ROOT, "__future__": os.path.dirname(os.__file__)}.get(name)
+        if not folder or (path and not name.startswith("skills.")):
             return None
-        place = os.path.join(path[0], name.rpartition(".")[2])
+        place = os.path.join(folder, name.rpartition(".")[2])
         spec: ModuleSpec
         if name in PLAIN:
             spec = type(sys.__spec__)(name, None, is_package=True)
             spec.submodule_search_locations = [place]
             return spec
-        code = code_of(place + ".py")
+        file = os.path.join(place, "__init__.py") if name in PACKAGES else place + ".py"
+        code = code_of(file)
         if code is None:
             return None
-        spec = type(sys.__spec__)(name, Library, origin=place + ".py", loader_state=code)  # type: ignore[arg-type]
+        spec = type(sys.__spec__)(name, Library, origin=file, loader_state=code)  # type: ignore[arg-type]
         spec.has_location = True
+        if name in PACKAGES:
+            spec.submodule_search_locations = [place]
         return spec
 
     @staticmethod
@@ -311,38 +326,45 @@ def is_quick(raw: bytes, host: str, facts: "list[str]") -> bool:
     found = [quick.index(path) for path in policies]
     if not tool or not quick.is_known(session, facts, found):
         return False
-    if all(quick.is_unconcerned(tool, line, names) for *_, names in found):
+    rules = [quick.concerned(tool, line, names) for *_, names in found]
+    if not any(one is None or one for one in rules):
         return True
     try:
-        return is_kept(raw, quick, line, host, session, dict(zip(policies, found)))  # noqa: B905  as many
+        if all(quick.edit_of(tool, names) for *_, names in found):
+            return is_edit_kept(raw, host, session, found)
+        ruled = [at for at, one in enumerate(rules) if one != []]
+        return len(ruled) == 1 and is_command_kept(
+            raw, quick, line, rules[ruled[0]], host, session, policies[ruled[0]], found[ruled[0]]
+        )
     except Exception:  # the library finds the same fault, and says it
         return False
 
 
-def is_kept(
+def is_edit_kept(raw: bytes, host: str, session: str, found: "list[tuple[str, str, frozenset[str]]]") -> bool:
+    """True if all that policies with these indexes say of an edit, or of its result, is kept now."""
+    load("skills.lib.hosts.hook.quick_facts")
+    edits = load("skills.lib.hosts.hook.quick_edits")
+    return bool(edits.is_kept(raw, fields_of(raw), host, session, found, state()))
+
+
+def is_command_kept(
     raw: bytes,
     quick: "ModuleType",
     line: str,
+    rules: "list[str] | None",
     host: str,
     session: str,
-    found: "dict[str, tuple[str, str, frozenset[str]]]",
+    policy: str,
+    index: "tuple[str, str, frozenset[str]]",
 ) -> bool:
-    """True if all that policies with these indexes say of an edit, of a plain command, or of its result is kept now."""
-    tool = field_of(raw, b"tool_name").decode()
-
-    def field(name: bytes) -> str:
-        return field_of(raw, name).decode()
-
-    if all(quick.edit_of(tool, names) for *_, names in found.values()):
-        load("skills.lib.hosts.hook.quick_facts")
-        edits = load("skills.lib.hosts.hook.quick_edits")
-        return bool(edits.is_kept(raw, field, host, session, list(found.values()), state()))
-    if line:
-        for name in ("guard.shell_matching", "hosts.hook.shell_calls", "hosts.hook.quick_facts"):
-            load(f"skills.lib.{name}")
-        commands = load("skills.lib.hosts.hook.quick_commands")
-        return bool(commands.is_kept(raw, field, line, host, session, list(found.items()), state(), load))
-    return False
+    """True if all that the rules of a policy say of a plain command, or of its result, is kept now."""
+    marks = quick.ASKING + (quick.LEARNING if field_of(raw, b"hook_event_name") in RESULTS else "")
+    if rules is None or any(name[0] in marks for name in rules):
+        return False
+    for name in ("guard.shell_matching", "hosts.hook.shell_calls", "hosts.hook.quick_facts"):
+        load(f"skills.lib.{name}")
+    commands = load("skills.lib.hosts.hook.quick_commands")
+    return bool(commands.is_kept(raw, fields_of(raw), line, host, session, policy, index, state(), load))
 
 
 def serve_policies(raw: bytes, options: "dict[str, str]", watched: "dict[str, bool]") -> "int | None":

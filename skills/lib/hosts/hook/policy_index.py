@@ -49,8 +49,7 @@ def _rules(policy: Policy) -> Iterator[list[Any]]:
         rule = policy.rule(name)
         if words and rule:
             forgets = ",".join(map(compact_json.dumps, rule.forgets(policy.id)))
-            has_effects = bool(rule.shows or rule.changes or rule.implies or rule.on_false or rule.untrusted)
-            about = [compact_json.dumps(name), forgets, [need[2] for need in rule.needs], has_effects]
+            about = [compact_json.dumps(name), forgets, [need[2] for need in rule.needs], _has_effects(rule)]
             yield [words, *(about if _is_quick(policy, rule) else ())]
 
 
@@ -58,6 +57,11 @@ def _is_quick(policy: Policy, rule: Rule) -> bool:
     """True if the needs of a rule read nothing that was learned, and what it makes UNKNOWN is known beforehand."""
     reads = any(need[3] for need in rule.needs)
     return not (reads or rule.sinks or policy.counts(rule.tool)) and rule.unsettled is not None
+
+
+def _has_effects(rule: Rule) -> bool:
+    """True if a rule learns from the result of a call."""
+    return bool(rule.shows or rule.changes or rule.implies or rule.on_false or rule.untrusted)
 
 
 def _tools_but(rules: set[str]) -> set[str]:
@@ -88,10 +92,19 @@ def _names(policy: Policy) -> list[str]:
     from skills.lib.hosts.hook.tools import TABLE
 
     free = _tools_but({*policy.tools, "edit", "write", "shell"})
-    ruled = {quick.RULED + _ruled(words) for _, words in policy.shell_rules() if words}
+    ruled = set(_ruled_names(policy))
     shells = set() if "shell" in policy.tools else {own for names in TABLE["shell"].values() for own in names}
     plain = {f"shell {own}" for own in shells - set(policy.tools) if not _is_mcp(own, policy.tools)}
     return sorted(free | ruled | plain | set(_editing(policy)))
+
+
+def _ruled_names(policy: Policy) -> Iterator[str]:
+    """The names of an index for the rules on commands."""
+    for name, words in policy.shell_rules():
+        rule = policy.rule(name)
+        if words and rule:
+            mark = quick.LEARNING if _has_effects(rule) else quick.RULED
+            yield f"{mark if _is_quick(policy, rule) else quick.ASKING} {_ruled(words)}"
 
 
 def _editing(policy: Policy | None) -> Iterator[str]:

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 _LONGEST = 100_000
 # The form of an index, and of the rules beside it; one of another form is made anew.
-FORM = "4"
-# What begins the names of programs, and of a program with its command (``git push``), that a policy has rules on.
-RULED = "$ "
+FORM = "5"
+# What begins the names of programs, and of a program with its command (``git push``), that the policy has rules on: one
+# that reads the words and paths of a command alone, one that learns from its result too, and one that asks for more.
+RULED, LEARNING, ASKING = MARKS = "$=%"
 # What begins the name of a tool that edits or writes: behind it stands its canonical name and, if the policy has a rule
 # on it, after a tab each of the changes that a call makes, as JSON.
 EDITING = "~ "
@@ -32,18 +33,6 @@ POLICIES = ("lockstep.policy.yaml", "lockstep.gateway.yaml")
 # file systems, and of those that count seconds.
 SETTLED, COARSE = 50_000_000, 4_000_000_000
 _NOTHING: "Index" = ("", "", frozenset())
-
-
-def is_free(tool: str, line: str, session: str, policies: "Iterable[str]", facts: "Sequence[str]") -> bool:
-    """True if none of these policies says anything of a call, and the session has facts of no other policy.
-
-    ``line`` is a command line, "" if there is none that can be found at once. ``session`` is the end of the names of
-    the session's facts, before the dot.
-    """
-    found = [index(path) for path in policies]
-    if not tool or not found or not all(is_unconcerned(tool, line, names) for *_, names in found):
-        return False
-    return bool(session) and is_known(session, facts, found)
 
 
 def is_known(session: str, facts: "Sequence[str]", found: "Sequence[Index]") -> bool:
@@ -64,33 +53,45 @@ def edit_of(tool: str, names: "Iterable[str]") -> "list[str]":
 
 def is_unconcerned(tool: str, line: str, names: "frozenset[str]") -> bool:
     """True if a policy, whose index has these names, says nothing of a call of a tool or of a command line."""
-    return tool in names or (f"shell {tool}" in names and is_unruled(line, names))
+    return concerned(tool, line, names) == []
 
 
-def is_unruled(line: str, names: "frozenset[str]") -> bool:
-    """True if a line certainly runs only programs, and commands of git, that the policy has no rule on."""
+def concerned(tool: str, line: str, names: "frozenset[str]") -> "list[str] | None":
+    """The names of an index by which the policy may have rules on a call; None if that is not known."""
+    if tool in names:
+        return []
+    return ruled(line, names) if f"shell {tool}" in names else None
+
+
+def ruled(line: str, names: "frozenset[str]") -> "list[str] | None":
+    """The names of an index for the programs, and their commands, that a line runs and the policy has rules on.
+
+    None for a line of which it is not certain which programs it runs.
+    """
     if not line:
-        return False
+        return None
     from skills.lib.guard.shell_plain import commands  # most calls are of other tools
 
     found = commands(line)
-    return bool(found) and not any(_is_ruled(words[0].text.lower(), words[1:], names) for words in found)
+    return [name for words in found for name in _ruled(words[0].text.lower(), words[1:], names)] if found else None
 
 
-def _is_ruled(program: str, following: "Sequence[Word]", names: "frozenset[str]") -> bool:
-    """True if the policy may have a rule on a program, or on a command of it that is among the words.
+def _ruled(program: str, following: "Sequence[Word]", names: "frozenset[str]") -> "list[str]":
+    """The names for a program, and for those of its commands that may be among the words.
 
     The command of git is its first word. Some programs take a part of a command for it.
     """
-    if RULED + program in names:
-        return True
+    found = [name for mark in MARKS if (name := f"{mark} {program}") in names]
+    begin = f" {program} "
+    commands = [name for name in names if name.startswith(begin, 1) and name[0] in MARKS]
+    if not commands or any(word.glob for word in following):
+        return found + commands
     given = [word.text for word in (following[:1] if program == "git" else following) if word.text]
-    commands = [name.rpartition(" ")[2] for name in names if name.startswith(f"{RULED}{program} ")]
-    if commands and any(word.glob for word in following):
-        return True
-    return any(
-        command == word or (program != "git" and command.startswith(word)) for command in commands for word in given
-    )
+    for name in commands:
+        command = name[len(begin) + 1 :]
+        if command in given or (program != "git" and command.startswith(tuple(given))):
+            found.append(name)
+    return found
 
 
 def index(path: str) -> "Index":

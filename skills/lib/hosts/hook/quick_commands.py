@@ -10,13 +10,13 @@ import os
 # The packages of these are not imported if ``early`` has loaded the modules already.
 from skills.lib.guard.shell_matching import match
 from skills.lib.guard.shell_plain import simple_command
-from skills.lib.hosts.hook.quick import RULES, is_unconcerned, rules_of
+from skills.lib.hosts.hook.quick import RULES, rules_of
 from skills.lib.hosts.hook.quick_facts import add, facts_of, is_id, is_open
 from skills.lib.hosts.hook.shell_calls import may_concern_lockstep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import ModuleType
     from typing import Any
 
@@ -38,24 +38,24 @@ def is_kept(
     line: str,
     host: str,
     session: str,
-    found: "Sequence[tuple[str, Index]]",
+    policy: str,
+    index: "Index",
     state: str,
     load: "Callable[[str], ModuleType]",
 ) -> bool:
-    """True if all that policies with these indexes say of a command, or of its result, is certain, and is kept now.
+    """True if all that a policy says of a command of a shell, or of its result, is certain, and is kept now.
 
-    ``found`` has the file of each policy with its index; ``field``, ``session`` and ``state`` as in ``quick_edits``;
-    ``load`` loads a module of the library.
+    ``policy`` is its file; ``field``, ``session`` and ``state`` as in ``quick_edits``; ``load`` loads a module of the
+    library.
     """
-    name, tool, call, cwd = (field(one) for one in (b"hook_event_name", b"tool_name", b"tool_use_id", b"cwd"))
-    ruled = [(path, index) for path, index in found if not is_unconcerned(tool, line, index[2])]
-    if len(ruled) != 1 or f"shell {tool}" not in ruled[0][1][2] or os.name != "posix" or may_concern_lockstep(line):
+    name, call, cwd = (field(one) for one in (b"hook_event_name", b"tool_use_id", b"cwd"))
+    if os.name != "posix" or may_concern_lockstep(line):
         return False
     is_result = name == "PostToolUse" and host in _PLAIN_RESULTS
     is_whole = raw[:1] == b"{" and raw[-1:] == b"}" and not any(other in raw for other in _OTHERS)
     if not (is_result or name in ("PreToolUse", "BeforeTool")) or not is_whole or not is_id(call):
         return False
-    path, (own, digest, names) = ruled[0]
+    own, digest, names = index
     params, rules = _rules(names)
     command = simple_command(line, cwd)
     if command is None:
@@ -73,7 +73,7 @@ def is_kept(
         ended = f'{{"call":"{call}","event":"{call}","kind":"ended","known":[],"ok":true,"tools":[{tools}]}}'
         is_silent = not any(about[3] for _, about in matched)
         return is_silent and add(facts, digest, [ended], lambda data: is_open(data, call))
-    if not all(_holds(one, about[2], params, os.path.dirname(path), load) for one, about in matched if about[2]):
+    if not all(_holds(one, about[2], params, os.path.dirname(policy), load) for one, about in matched if about[2]):
         return False
     forgets = ",".join([about[1] for _, about in matched if about[1]])
     admitted = f'{{"call":"{call}","forgets":[{forgets}],"kind":"admitted","tools":[{tools}]}}'
