@@ -145,7 +145,7 @@ DIFFERING = {
     "candidates.joined": ["I1 | A1"],
 }
 SETTLED = {"triage.files": ["README.md"], "triage.folder": "new", "triage.fits": "yes"}
-CASES = {"assess.cases": ["a | x | x", "b | x | x"]}
+CASES = {"understand.cases": ["a | x", "b | x"]}
 HELD = ['README.md | "One" | x'] * 2
 WHOLE = {"discover.areas": [". | is it so? | README.md"]}
 
@@ -414,18 +414,18 @@ ATTEMPTS: dict[str, Lazy] = {
     ),
     "prompt-engineer: no fault, and nothing that shows it": Lazy(
         "prompt-engineer/scripts/single_prompt.py",
-        End("refused", "assess", "no fault was found, so that held says why"),
+        End("refused", "understand", "no fault was found, so that held says why"),
         {**SETTLED, **CASES},
     ),
     "prompt-engineer: a cause elsewhere, and nowhere": Lazy(
         "prompt-engineer/scripts/problem.py",
         End("refused", "diagnose", "findings is empty, so that cause names where it is seen"),
-        {**SETTLED, "diagnose.cases": CASES["assess.cases"], "diagnose.transcript": "README.md"},
+        {**SETTLED, "diagnose.cases": ["a | x | x", "b | x | x"], "diagnose.transcript": "README.md"},
     ),
     "prompt-engineer: no fault": Lazy(
         "prompt-engineer/scripts/single_prompt.py",
-        End("done", "assess"),
-        {**SETTLED, **CASES, "assess.held": HELD},
+        End("done", "understand"),
+        {**SETTLED, **CASES, "understand.held": HELD},
     ),
     "doc-sync: the whole scope left out": Lazy(
         "doc-sync/scripts/doc_sync.py",

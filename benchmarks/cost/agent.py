@@ -152,6 +152,9 @@ class Walk:
         written = {} if step in MADE else said.get("writes", {})
         for path, text in written.items():
             place = block.context[PLACED[step]] if step in PLACED else path
+            if step in forms.WRITTEN:
+                name, formed = forms.WRITTEN[step]
+                text = formed(text, self._reported[block.run, name])
             write(self.project, {place: self._typed(place, text, block)})
         wanted = [*block.specs, *_outcome(block)]
         values = {spec.name: self._value(spec, block, target, said) for spec in wanted}

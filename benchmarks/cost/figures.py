@@ -30,7 +30,7 @@ BUDGETS = {
     "planner": 315_000,
     "planner-quick": 115_500,
     "problem-analysis": 30_500,
-    "prompt-engineer": 41_000,
+    "prompt-engineer": 37_500,
     "refactor": 62_500,
     "safe-shell-search": 5_500,
     "solution-design": 66_000,

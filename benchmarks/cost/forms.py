@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cost.joined import JOINED_CHECKS
-from benchmarks.cost.texts import Missing
+from benchmarks.cost.texts import Missing, project_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,9 +226,39 @@ def sentence_edits(before: str, after: str) -> list[str]:
 
 
 def traced(rows: list[str]) -> list[str]:
-    """Rows such as "path | passage | case 2: how" as "2 | passage"."""
-    found = [row.split(" | ") for row in rows]
-    return [f"{re.findall(r'case ([0-9]+)', how)[0]} | {passage}" for _, passage, how in found]
+    """Rows such as "path | passage | case 2: how" as "2, 3 | passage", one for each passage."""
+    found: dict[str, list[str]] = {}
+    for _, passage, how in (row.split(" | ") for row in rows):
+        found.setdefault(passage, []).extend(re.findall(r"case ([0-9]+)", how))
+    return [f"{', '.join(cases)} | {passage}" for passage, cases in found.items()]
+
+
+def parts_of_findings(rows: list[str], findings: list[str]) -> list[str]:
+    """The parts of a prompt that begin in a sentence with a finding's passage, without the file."""
+    prompt = project_files()[rows[0].partition(" | ")[0]]
+    faulty = [re.findall(r'"(.+?)" \|', row)[0] for row in findings]
+    sentences = [one for one in re.split(r"\n\n|(?<=[.!?])\s+", prompt) if any(passage in one for passage in faulty)]
+    kept = [row for row in rows if any(row.split(" | ")[1].strip('"') in one for one in sentences)]
+    return parts(1, 2, 3)(kept)
+
+
+def shorter_plan(text: str, findings: list[str]) -> str:
+    """The changes of a plan, of each what neither its place nor the finding that it answers says."""
+    passages = [row.partition(" | ")[0].strip('"') for row in findings]
+    lines = []
+    for change in json.loads(text):
+        quote = change["quote"]
+        at = next(at for at, passage in enumerate(passages) if passage in quote)
+        own = {"quote": quote} if quote != passages[at] else {}
+        made = {"finding": at + 1, "technique": change["technique"], **own, "replacement": change["replacement"]}
+        lines.append(f" {json.dumps(made, ensure_ascii=False)}")
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+# Files that are written in another form now: what makes it of the file's text and of what an earlier step reported.
+WRITTEN: dict[str, tuple[str, Callable[[str, list[str]], str]]] = {
+    "prompt-engineer-single-prompt.plan": ("findings", shorter_plan),
+}
 
 
 # The steps that say to edit a file in its places, and not to write it anew.
@@ -338,6 +368,11 @@ def unless_none(text: str) -> str | None:
     return None if re.match(r"none\b", text.strip(), re.IGNORECASE) else text
 
 
+def unless_yes(word: str) -> str | None:
+    """A word that may be left out if it is yes."""
+    return None if word == "yes" else word
+
+
 def nothing(_: object) -> list[str]:
     """What a script makes need not be given."""
     return []
@@ -396,9 +431,14 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "deepthink.abstract": {"principles": ("principles", first(3))},
     "deepthink.recall": {"analogies": ("analogies", first(3))},
     "deepthink-perspective.challenge": {"standing": ("standing", standing)},
-    "prompt-engineer-single-prompt.assess": {"findings": ("findings", parts(1, 2))},
-    "prompt-engineer-single-prompt.understand": {"parts": ("parts", parts(1, 2, 3))},
-    "prompt-engineer-single-prompt.plan": {"rejected": ("rejected", first(2))},
+    "prompt-engineer-single-prompt.triage": {"fits": ("fits", unless_yes)},
+    "prompt-engineer-single-prompt.understand": {
+        "cases": ("cases", parts(0, 1)),
+        "findings": ("findings", parts(1, 2)),
+        "parts": (("parts", "findings"), parts_of_findings),
+    },
+    "prompt-engineer-single-prompt.plan": {"rejected": ("rejected", first(1))},
+    "prompt-engineer-single-prompt.refine": {"verdicts": ("verdicts", parts(0, 2, 3))},
     "prompt-engineer-single-prompt.execute": {"traced": ("traced", traced)},
     "leon-writing-style.settle": {
         "aim": ("aim", after("After reading, the reader ")),

@@ -191,13 +191,10 @@ HELD: dict[Stated, Held] = {
         "prompt-engineer-problem", "understand.mechanism", 2, 6
     ),
     Stated("prompt-engineer/prompt_steps, cases", "two to eight inputs"): Bound(
-        "prompt-engineer-single-prompt", "assess.cases", 2, 8
+        "prompt-engineer-ecosystem", "assess.cases", 2, 8
     ),
-    Stated("prompt-engineer/prompt_steps, plan form", "one or two techniques"): Bound(
-        "prompt-engineer-single-prompt", "plan.rejected", 1, 2
-    ),
-    Stated("prompt-engineer/single_prompt, understand", "one to fifteen passages"): Bound(
-        "prompt-engineer-single-prompt", "understand.parts", 1, 15
+    Stated("prompt-engineer/single_prompt, understand", "two to eight inputs"): Bound(
+        "prompt-engineer-single-prompt", "understand.cases", 2, 8
     ),
     Stated("solution-design/solution_design, reflect", "up to seven sub"): NoRecord("there are seven perspectives"),
     Stated("solution-design/solution_design, synthesize", "two to four"): Bound(

@@ -27,7 +27,7 @@ FOLDER = SKILLS / "prompt-engineer"
 SCRIPTS = FOLDER / "scripts"
 RUN = ".lockstep/prompts/job"
 STEPS = {
-    "single_prompt": ["triage", "assess", "understand", "plan", "refine", "approve", "execute"],
+    "single_prompt": ["triage", "understand", "plan", "refine", "approve", "execute"],
     "ecosystem": ["triage", "assess", "understand", "verify", "plan", "refine", "approve", "execute"],
     "greenfield": ["triage", "requirements", "understand", "design", "refine", "approve", "execute"],
     "problem": ["triage", "diagnose", "understand", "target", "refine", "approve", "execute"],
@@ -54,14 +54,12 @@ TASK: Values = {
     "fits": "yes",
 }
 FAULTS: Values = {
+    "purpose": "Given a customer's mail, it yields one label that puts the mail into a queue.",
     "cases": CASES,
     "findings": [
         'prompts/triage.md | "Give all labels that fit." | clashes with the line before; case 1 gets two labels',
         'prompts/triage.md | "Don\'t be too long." | no limit that can be seen; case 1 yields a paragraph',
     ],
-}
-PARTS: Values = {
-    "purpose": "Given a customer's mail, it yields one label that puts the mail into a queue.",
     "parts": [
         'prompts/triage.md | "You are a world-class" | a voice that nothing reads | none found',
         'prompts/triage.md | "Read the  mail: {mail}" | brings the input in | every mail',
@@ -93,7 +91,7 @@ ROLE = {
     "replacement": "",
     "why": "no case needs it",
 }
-STOOD = "What decides? | the words of case 1"
+STOOD = "'Use when' describes what stands in case 1"
 VERDICTS: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept", f"C3 | {STOOD} | kept"]}
 SUMMARY: Values = {}
 IMPROVED = """Read the mail: {mail}
@@ -124,7 +122,7 @@ def agent(project: Path) -> Follower:
 @pytest.fixture
 def planning(agent: Follower) -> Block:
     """The single prompt's plan step, first entry."""
-    return follow_all(agent, agent.begin(), TASK, FAULTS, PARTS)
+    return follow_all(agent, agent.begin(), TASK, FAULTS)
 
 
 @pytest.fixture
@@ -179,7 +177,7 @@ def test_the_scopes_have_their_steps(script: str) -> None:
 
 @pytest.mark.req("W-18")
 def test_a_weak_prompt_is_improved_after_the_user_had_the_plan_revised(agent: Follower, project: Path) -> None:
-    block = follow_all(agent, agent.begin(), TASK, FAULTS, PARTS)
+    block = follow_all(agent, agent.begin(), TASK, FAULTS)
     write_plan(project, CLASH, LENGTH)
     two: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept"]}
     block = follow_all(agent, block, PLAN, two, SUMMARY)
@@ -297,11 +295,12 @@ HELD_WRONG = 'prompts/triage.md | "Be brief." | case 2'
     [
         (CASES, "2 cases"),
         (["a normal ticket", CASES[1]], "case 1, 'a normal ticket': write input | what is right | what comes today"),
+        ([CASES[0].rpartition("|")[0], CASES[1]], "write input | what is right | what comes today; run or not"),
         ([CASES[0], CASES[0].upper()], "case 2: its input is that of an earlier case"),
     ],
 )
 def test_a_case_has_its_input_and_what_is_right(project: Path, cases: list[str], why: str) -> None:
-    code, told = check(project, "cases", cases)
+    code, told = check(project, "cases", cases, "3")
     assert (code, why in told) == (int(cases != CASES), True), told
 
 
@@ -336,7 +335,7 @@ def test_a_folder_with_the_old_prompts_of_another_run_is_refused(agent: Follower
     "traced, why",
     [
         (['1 | "billing goes before bug"'], "case 2 has no passage"),
-        (['1 | "billing goes before bug"', '2 | "always two"'], "case 2: 'always two' stands in no prompt under"),
+        (['1, 2 | "billing goes before bug"', '2 | "always two"'], "case 2: 'always two' stands in no prompt under"),
         (['1 | "billing goes before bug"', '7 | "Give one label."'], "the form is the number of a case, 1 to 2"),
     ],
 )
@@ -354,9 +353,12 @@ def test_a_change_that_was_dropped_is_told_with_the_answer_that_refuted_it(
     agent: Follower, planning: Block, project: Path
 ) -> None:
     write_plan(project, CLASH, ROLE)
-    verdicts: Values = {"verdicts": [f"C1 | {STOOD} | kept", "C3 | Does a case need it? | case 2 does | dropped"]}
+    verdicts: Values = {"verdicts": [f"C1 | {STOOD} | kept", "C3 | 'world-class' is what case 2 needs | dropped"]}
     asked = follow_all(agent, planning, PLAN, verdicts, SUMMARY)
-    assert "- dropped | C3, role-limits | case 2 does\n- rejected | chain-of-thought |" in asked.words("QUESTION")
+    assert (
+        "- dropped | C3, role-limits | 'world-class' is what case 2 needs\n- rejected | chain-of-thought |"
+        in asked.words("QUESTION")
+    )
     assert agent.follow(answer(agent, asked, "yes"), DONE).result["told"].startswith("Written: prompts/triage.md (C1).")
 
 
@@ -380,6 +382,7 @@ def test_a_fault_that_quotes_what_is_not_there_is_refused(agent: Follower) -> No
         ([{**CLASH, "why": " "}], "entry 1: why is missing"),
         ([{**CLASH, "cost": "none"}], "cost: no part of a change"),
         ([{key: CLASH[key] for key in CLASH if key != "replacement"}], "an empty text takes the passage out"),
+        ([{**CLASH, "finding": 1}], "entry 1: finding 1: the number of a finding, 1 to 0"),
         ([CLASH, {**LENGTH, "id": "C1"}], "C1 stands 2 times as an id"),
         ([CLASH, {**LENGTH, "quote": "other.\nAlways"}], "C2 and C1 change the same words"),
         ([{**LENGTH, "quote": "billing, bug or other"}], "'billing, bug or other' is to be kept"),
@@ -389,6 +392,29 @@ def test_a_plan_that_does_not_fit_its_prompt_is_refused(project: Path, changes: 
     write_plan(project, *changes)
     code, told = check(project, "plan", RUN, ["prompts/triage.md"], ["{mail}", "billing, bug or other"])
     assert (code, why in told) == (1, True), told
+
+
+def test_a_change_takes_its_place_from_the_finding_that_it_answers_and_tells_the_user_of_it(
+    agent: Follower, planning: Block, project: Path
+) -> None:
+    both = {"technique": "one-precedence", "quote": CLASH["quote"], "replacement": CLASH["replacement"], "finding": 1}
+    length = {"technique": "verifiable-criteria", "replacement": "Answer with the label alone.", "finding": 2}
+    write_plan(project, both, length)
+    verdicts: Values = {"verdicts": ["C1 | 'bug before other' leaves one | kept", f"C2 | {STOOD} | kept"]}
+    asked = follow_all(agent, planning, PLAN, verdicts, SUMMARY)
+    told = [line for line in asked.words("QUESTION").splitlines() if line.startswith("- C")]
+    assert told == [
+        "- C1 | prompts/triage.md | one-precedence | clashes with the line before; case 1 gets two labels",
+        "- C2 | prompts/triage.md | verifiable-criteria | no limit that can be seen; case 1 yields a paragraph",
+    ]
+    follow_all(agent, answer(agent, asked, "yes"), DONE)
+    assert prompt(project) == f"You are a world-class support expert.\n{IMPROVED}"
+
+
+def test_a_fault_needs_a_part_that_is_to_stay(agent: Follower) -> None:
+    block = follow_all(agent, agent.begin(), TASK)
+    refused = agent.follow(block, {**FAULTS, "parts": []})
+    assert "parts is empty: of each passage that a change may touch" in refused.words("WHY")
 
 
 def test_a_refused_plan_goes_on_once_it_is_fixed(agent: Follower, planning: Block, project: Path) -> None:
@@ -403,8 +429,9 @@ def test_a_refused_plan_goes_on_once_it_is_fixed(agent: Follower, planning: Bloc
 @pytest.mark.parametrize(
     "verdicts, why",
     [
-        (["C1 | kept"], "id | question | answer | one of kept, mended, dropped"),
-        (["C1 | it is good | yes | kept"], "verdict C1 names no question"),
+        (["C1 | kept"], "id | answer | one of kept, mended, dropped"),
+        (["C1 | it is good | kept"], "verdict C1 quotes no words of its change or of its technique's entry"),
+        (["C1 | 'it is good' | kept"], "verdict C1 quotes no words of its change or of its technique's entry"),
         ([f"C1 | {STOOD} | good"], "one of kept, mended, dropped"),
         ([f"C1 | {STOOD} | kept"], "C2 of plan.json has no verdict"),
         ([f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept", f"C9 | {STOOD} | kept"], "plan.json has no such change"),

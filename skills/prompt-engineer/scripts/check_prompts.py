@@ -2,18 +2,20 @@
 
 Called in the project's root; FILES, KEEP, VERDICTS and ENTRIES are JSON arrays of texts:
 
-    begin FOLDER FILES FITS LEAST MOST  the prompts are there, and the folder is free; nothing where FITS is not yes
+    begin FOLDER FILES FITS LEAST MOST  the prompts are there, and the folder is free; nothing if FITS is another scope
     begin-new …                         the same, and the prompts need not be there yet
     quotes ENTRIES                      every 'file | "passage" | …' quotes what stands in its file
     quotes-one FILES ENTRIES            the same of one prompt: '"passage" | …', with or without the file
-    cases CASES                         every case has its three parts, and no two are one
+    cases CASES LEAST                   every case has so many parts at least, and no two are one
     elsewhere FINDINGS CAUSE            a cause outside the prompts names a place
+    noted FOLDER FILES ENTRIES          keeps the findings, so that plan.json can name one by its number
+    parts FINDINGS PARTS                where a fault was found, a part says what is to stay
     held CASES FINDINGS HELD            where nothing is wrong, a passage is quoted for each case
     keep KEEP FILES                     every string stands in one of the prompts
     plan FOLDER FILES KEEP              plan.json has its form, and fits the prompts
     entries FOLDER FILES                prints as JSON what is said of the techniques that plan.json uses
     summary FOLDER FILES VERDICTS REJECTED REMARKS  prints as JSON what the user is asked about
-    traced FOLDER FILES CASES ENTRIES   every case, as '1 | "passage"', has a passage in after/
+    traced FOLDER FILES CASES ENTRIES   every case, as '1, 3 | "passage"', has a passage in after/
     told FOLDER FILES VERDICTS          prints as JSON what the user is told
     build FOLDER FILES KEEP VERDICTS    the same, judged; writes before/, after/ and changes.diff
     apply FOLDER FILES KEEP VERDICTS    writes the prompts, exactly as changes.diff says
@@ -45,14 +47,18 @@ from prompt_plan import Faulty, Prompt
 import skills.lib.checks as checks
 
 SHOWN = 10
+CASE_FORMS = {
+    "2": "input | what is right, and what came if it was run",
+    "3": "input | what is right | what comes today; run or not",
+}
 
 _ENTRY = re.compile(r'\s*(?P<file>[^|"]+?)\s*\|\s*["“](?P<passage>.+?)["”]\s*\|\s*(?P<rest>\S.*)', re.DOTALL)
-_TRACE = re.compile(r'\s*(?:case )?(?P<case>\d+)\s*\|\s*["“](?P<passage>.+?)["”].*', re.DOTALL)
+_TRACE = re.compile(r'\s*(?:cases? )?(?P<cases>\d+(?:\s*,\s*\d+)*)\s*\|\s*["“](?P<passage>.+?)["”].*', re.DOTALL)
 
 
 def begin(folder: str, files: Sequence[str], fits: str, least: str, most: str, new: bool = False) -> str:
     """Check that a run may begin in the folder with these prompts, unless it ends because another scope fits."""
-    if fits != "yes":
+    if fits not in ("yes", "", "{fits}"):
         return f"not begun: {fits} fits better"
     faults = [f"{file} stands {files.count(file)} times in files" for file in set(files) if files.count(file) > 1]
     if not int(least) <= len(files) <= int(most):
@@ -108,13 +114,30 @@ def quotes_one(files: Sequence[str], entries: Sequence[str]) -> str:
     return f"{len(entries)} passages"
 
 
-def cases(entries: Sequence[str]) -> str:
-    """Check that every case has an input, what is right and what comes, and that no two have one input."""
+def noted(folder: str, files: Sequence[str], entries: Sequence[str]) -> str:
+    """Keep the findings in the run's folder, each with file, quote and why."""
+    whole = [_ENTRY.fullmatch(entry) or _ENTRY.fullmatch(f"{files[0]} | {entry}") for entry in entries]
+    found = [{"file": one["file"], "quote": one["passage"], "why": one["rest"]} for one in whole if one]
+    _write(plans.inside(folder) / plans.FINDINGS, json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+    return f"{len(found)} findings"
+
+
+def parts(findings: Sequence[str], entries: Sequence[str]) -> str:
+    """Check that something is said of what a change must not take away, if there will be a change."""
+    if findings and not entries:
+        raise Faulty(
+            'parts is empty: of each passage that a change may touch "first words" | what it does | who needs it'
+        )
+    return f"{len(entries)} parts"
+
+
+def cases(entries: Sequence[str], least: str) -> str:
+    """Check that every case has an input, what is right and, of three parts, what comes; no two have one input."""
     faults, inputs = [], list[str]()
     for number, entry in enumerate(entries, 1):
         parts = [part.strip() for part in entry.split("|")]
-        if len(parts) < 3 or not all(parts[:3]):
-            faults.append(f"case {number}, {entry[:60]!r}: write input | what is right | what comes today; run or not")
+        if len(parts) < int(least) or not all(parts[: int(least)]):
+            faults.append(f"case {number}, {entry[:60]!r}: write {CASE_FORMS[least]}")
         inputs.append(_plain(parts[0]).casefold())
     faults += [
         f"case {at}: its input is that of an earlier case"
@@ -203,12 +226,13 @@ def traced(folder: str, files: Sequence[str], cases: Sequence[str], entries: Seq
     faults, known = list[str](), set[int]()
     for entry in entries:
         match = _TRACE.fullmatch(entry)
-        if match is None or not 1 <= int(match["case"]) <= len(cases):
+        named = [int(number) for number in match["cases"].split(",")] if match else []
+        if match is None or not all(1 <= number <= len(cases) for number in named):
             faults.append(f'{entry[:60]!r}: the form is the number of a case, 1 to {len(cases)} | "passage"')
         elif not any(_plain(match["passage"]) in text for text in texts):
-            faults.append(f"case {match['case']}: {match['passage'][:60]!r} stands in no prompt under {folder}/after")
+            faults.append(f"case {match['cases']}: {match['passage'][:60]!r} stands in no prompt under {folder}/after")
         else:
-            known.add(int(match["case"]))
+            known.update(named)
     if not faults:
         faults += [f"case {at} has no passage" for at in range(1, len(cases) + 1) if at not in known]
     if faults:
@@ -305,7 +329,9 @@ CHECKS: dict[str, tuple[Callable[..., str], int]] = {
     "begin-new": (partial(begin, new=True), 5),
     "quotes": (quotes, 1),
     "quotes-one": (quotes_one, 2),
-    "cases": (cases, 1),
+    "cases": (cases, 2),
+    "noted": (noted, 3),
+    "parts": (parts, 2),
     "elsewhere": (elsewhere, 2),
     "held": (held, 3),
     "keep": (keep, 2),

@@ -20,6 +20,7 @@ FAULTS = [
     steps.CASES_ARE_CASES,
     steps.quoted("findings"),
     *steps.HELD,
+    steps.NOTED,
 ]
 PICTURE = [
     steps.PURPOSE,

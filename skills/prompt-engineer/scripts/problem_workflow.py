@@ -23,6 +23,7 @@ CAUSED = [
     Artifact("{transcript}", help="input and output, word for word"),
     steps.CASES_ARE_CASES,
     steps.quoted("findings"),
+    steps.NOTED,
     Command(["check_prompts.py", "elsewhere", "{findings}", "{cause}"], 60, help="a cause elsewhere names its place"),
 ]
 CHAIN = [

@@ -1,7 +1,8 @@
 """The plan of prompt-engineer as data: what is changed in which prompt, and the text that comes out of it.
 
-A run keeps everything in one folder of the project: ``plan.json``, with one object for each change; ``draft/<file>``,
-where a prompt is new; ``before/<file>`` and ``after/<file>``, the whole texts; ``changes.diff``.
+A run keeps everything in one folder of the project: ``findings.json``, the faults that were found; ``plan.json``, with
+one object for each change; ``draft/<file>``, where a prompt is new; ``before/<file>`` and ``after/<file>``, the whole
+texts; ``changes.diff``.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import skills.lib.checks as checks
 from skills.lib.paths import scripts
 
 PLAN, DIFF, DRAFT, BEFORE, AFTER = "plan.json", "changes.diff", "draft", "before", "after"
+FINDINGS = "findings.json"
 KEPT, MENDED, DROPPED = VERDICTS = ("kept", "mended", "dropped")
 TECHNIQUES = Path(scripts(__file__)).parent / "resources" / "techniques.md"
 
 _ID = re.compile(r"C[1-9]\d*")
 _WORDS = ("id", "file", "technique", "quote", "why")
+_QUOTED = re.compile(r"(?<!\w)'(.+?)'(?!\w)|\"([^\"]+)\"|“([^”]+)”", re.DOTALL)
 
 
 class Change(NamedTuple):
@@ -97,11 +100,11 @@ def read_changes(folder: str, files: Sequence[str]) -> list[Change]:
         raise Faulty(f"{path} is not JSON: {error}") from None
     if not isinstance(entries, list) or not entries:
         raise Faulty(f"{path} is an array with an object for each change, and holds none")
-    faults, names = list[str](), technique_names()
+    faults, names, found = list[str](), technique_names(), _findings(folder)
     changes = []
     for number, entry in enumerate(entries, 1):
         try:
-            changes.append(_change(entry, names, files))
+            changes.append(_change(_whole(entry, number, files, found), names, files))
         except Faulty as problem:
             faults += [f"entry {number}: {fault}" for fault in problem.faults]
     ids = [change.id for change in changes]
@@ -109,6 +112,31 @@ def read_changes(folder: str, files: Sequence[str]) -> list[Change]:
     if faults:
         raise Faulty(*faults)
     return changes
+
+
+def _findings(folder: str) -> list[dict[str, str]]:
+    """The faults that were found, each with file, quote and why; none before they are noted."""
+    path = os.path.join(folder, FINDINGS)
+    try:
+        found: list[dict[str, str]] = json.loads(text_of(path)) if inside(path).is_file() else []
+    except ValueError as error:
+        raise Faulty(f"{path} is not JSON: {error}; it is written as the findings are reported") from None
+    return found
+
+
+def _whole(entry: Any, number: int, files: Sequence[str], found: Sequence[dict[str, str]]) -> Any:
+    """The change with what follows from its place, from the only prompt and from the finding that it answers."""
+    if not isinstance(entry, dict):
+        return entry
+    known = {"id": f"C{number}", **({"file": files[0]} if len(files) == 1 else {})}
+    if "finding" in entry:
+        at = entry["finding"]
+        if not isinstance(at, int) or not 1 <= at <= len(found):
+            raise Faulty(
+                f"finding {at!r}: the number of a finding, 1 to {len(found)}; leave it out and say why instead"
+            )
+        known |= found[at - 1]
+    return {**known, **{key: value for key, value in entry.items() if key != "finding"}}
 
 
 def _change(entry: Any, names: Sequence[str], files: Sequence[str]) -> Change:
@@ -145,14 +173,18 @@ def read_verdicts(entries: Sequence[str], changes: Sequence[Change]) -> dict[str
     """The verdict on each change by its id; Faulty where one has none, or an entry is of another form."""
     found: dict[str, str] = {}
     faults = []
+    said = technique_entries()
+    known = {one.id: f"{one.quote}\n{one.replacement or ''}\n{said[one.technique]}" for one in changes}
     for entry in entries:
         parts = [part.strip() for part in entry.split("|")]
-        if len(parts) < 4 or parts[-1] not in VERDICTS:
-            faults.append(f"verdict {entry[:60]!r}: id | question | answer | one of {', '.join(VERDICTS)}")
-        elif not any("?" in part for part in parts[1:-2]):
-            faults.append(f"verdict {parts[0]} names no question; write the one that decided, with its question mark")
+        if len(parts) < 3 or parts[-1] not in VERDICTS:
+            faults.append(f"verdict {entry[:60]!r}: id | answer | one of {', '.join(VERDICTS)}")
+        elif parts[0] in known and not _quotes(" | ".join(parts[1:-1]), known[parts[0]]):
+            faults.append(
+                f"verdict {parts[0]} quotes no words of its change or of its technique's entry; quote what decides"
+            )
         elif parts[0] in found:
-            faults.append(f"{parts[0]} has two verdicts; give it one, with all of its questions")
+            faults.append(f"{parts[0]} has two verdicts; give it one")
         else:
             found[parts[0]] = parts[-1]
     ids = [change.id for change in changes]
@@ -161,6 +193,12 @@ def read_verdicts(entries: Sequence[str], changes: Sequence[Change]) -> dict[str
     if faults:
         raise Faulty(*faults)
     return found
+
+
+def _quotes(answer: str, text: str) -> bool:
+    """True if the answer has a quotation that stands in the text."""
+    plain = " ".join(text.split()).casefold()
+    return any(" ".join("".join(found).split()).casefold() in plain for found in _QUOTED.findall(answer))
 
 
 def prompts(

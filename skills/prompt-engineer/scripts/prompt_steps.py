@@ -29,7 +29,12 @@ yes: they are made, and the old texts kept. revise: say what should be different
 --reason beside the answer. stop: nothing is changed."""
 
 CASES = Field("cases", "list", minimum=2, maximum=8, help='each "input | what is right | what comes today; run or not"')
-CASES_ARE_CASES = Command(["check_prompts.py", "cases", "{cases}"], 60, help="each case has its three parts")
+CASES_ARE_CASES = Command(["check_prompts.py", "cases", "{cases}", "3"], 60, help="each case has its three parts")
+# Of one prompt what comes today is said once, by the finding.
+SHORT_CASES: list[Requirement] = [
+    Field("cases", "list", minimum=2, maximum=8, help='each "input | what is right"; what came, if it was run'),
+    Command(["check_prompts.py", "cases", "{cases}", "2"], 60, help="each case has its two parts"),
+]
 HELD: list[Requirement] = [
     Field(
         "held",
@@ -45,6 +50,9 @@ HELD: list[Requirement] = [
 PURPOSE = Field("purpose", minimum=20, maximum=600, help="given what, it yields what, for whom, who then does what")
 KEPT = Field("keep", "list", maximum=30, help="exact strings that survive every change; [] where there are none")
 KEPT_IS_THERE = Command(["check_prompts.py", "keep", "{keep}", FILES], 60, help="each stands in one of the prompts")
+NOTED = Command(
+    ["check_prompts.py", "noted", FOLDER, FILES, "{findings}"], 60, help="a plan can name each by its number"
+)
 REJECTED = Field("rejected", "list", minimum=1, maximum=2, help='each "technique | why not here"')
 PLANNED: list[Requirement] = [
     Artifact(f"{FOLDER}/plan.json", help="an object for each change"),
@@ -78,7 +86,7 @@ def techniques() -> str:
 
 def fits(ctx: StepContext) -> Outcome:
     """OK in this scope, FAIL if another fits."""
-    return Outcome.OK if ctx.step_state["fits"] == "yes" else Outcome.FAIL
+    return Outcome.OK if ctx.step_state.get("fits", "yes") == "yes" else Outcome.FAIL
 
 
 def found(ctx: StepContext) -> Outcome:
@@ -143,7 +151,7 @@ def triage(prompts: Mapping[str, str], scope: str, number: tuple[int, int], afte
             Field("files", "list", maximum=most, help=count),
             Field("reader", maximum=800, help="model, host, what fills it in, what reads its output; or unknown"),
             Field("folder", maximum=120, help="a new folder for this run, such as .lockstep/prompts/triage"),
-            Field("fits", choices=("yes", *others), help="yes, or the scope that fits better"),
+            Field("fits", choices=("yes", *others), required=False, help="only the scope that fits better"),
             Command(
                 ["check_prompts.py", check, "{folder}", "{files}", "{fits}", str(least), str(most)],
                 60,
@@ -185,7 +193,9 @@ def refine(prompts: Mapping[str, str], work: str, first: str) -> StepDef:
             "refine.verdicts",
         ],
         requires=[
-            Field("verdicts", "list", minimum=1, maximum=40, help='each "C1 | question | answer | kept"'),
+            Field(
+                "verdicts", "list", minimum=1, maximum=40, help='each "C1 | answer with the words that decide | kept"'
+            ),
             judged,
         ],
         repeat=_lines(prompts["refine"], PROMPTS["refine again"], PROMPTS["refine"]),
@@ -240,7 +250,7 @@ def execute(first: str) -> StepDef:
         {Outcome.OK: None},
         needs=["triage.folder", f"{first}.cases", "approve.summary", "approve.answer"],
         requires=[
-            Field("traced", "list", minimum=2, maximum=16, help='for each case its number: "1 | "passage""'),
+            Field("traced", "list", minimum=1, maximum=16, help='by numbers of cases: "1, 3 | "passage""'),
             Command(
                 ["check_prompts.py", "traced", FOLDER, FILES, f"{{{first}.cases}}", "{traced}"],
                 60,

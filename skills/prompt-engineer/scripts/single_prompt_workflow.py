@@ -1,4 +1,4 @@
-"""The graph of prompt-engineer for a single prompt: assess, understand, plan, verify, ask, change."""
+"""The graph of prompt-engineer for a single prompt: understand, plan, verify, ask, change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from skills.lib.prompts import read_prompts
 from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import Workflow, register_workflow
-from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.types import Outcome
 
 steps = load_module(os.path.join(os.path.dirname(__file__), "prompt_steps.py"))
@@ -15,46 +15,35 @@ SHARED = steps.PROMPTS
 PROMPTS = read_prompts(__file__)
 
 FAULTS = [
-    steps.CASES,
+    steps.PURPOSE,
+    *steps.SHORT_CASES,
     Field("findings", "list", maximum=15, help='each ""passage" | fault, case, what goes wrong"; or []'),
-    steps.CASES_ARE_CASES,
+    Field("parts", "list", maximum=15, help='each ""first words" | what it does | who needs it"'),
+    steps.KEPT,
     steps.quoted_in_one("findings"),
     *steps.HELD,
-]
-PARTS = [
-    steps.PURPOSE,
-    Field("parts", "list", minimum=1, maximum=15, help='each ""first words" | what it does | who needs it"'),
-    steps.KEPT,
     steps.quoted_in_one("parts"),
+    Command(["check_prompts.py", "parts", "{findings}", "{parts}"], 60, help="a part for what may be changed"),
     steps.KEPT_IS_THERE,
+    steps.NOTED,
 ]
 TASK = ("triage.request", "triage.files", "triage.folder", "triage.reader")
-KNOWN = (*TASK, "assess.cases", "assess.findings", "understand.purpose", "understand.parts", "understand.keep")
+KNOWN = (*TASK, *(f"understand.{name}" for name in ("purpose", "cases", "findings", "parts", "keep")))
 
 WORKFLOW = Workflow(
     "prompt-engineer-single-prompt",
-    steps.triage(PROMPTS, "single-prompt", (1, 1), "assess"),
-    steps.step(
-        PROMPTS,
-        "assess",
-        "Find what is wrong with it",
-        {
-            Outcome.OK: ("understand", "faults were found, each shown by a case"),
-            Outcome.SKIP: (None, "no case shows a fault: the prompt is left alone"),
-        },
-        SHARED["cases"],
-        PROMPTS["assess faults"],
-        handler=steps.found,
-        needs=TASK,
-        requires=FAULTS,
-    ),
+    steps.triage(PROMPTS, "single-prompt", (1, 1), "understand"),
     steps.step(
         PROMPTS,
         "understand",
-        "Settle what each part is for",
-        {Outcome.OK: ("plan", "each part has its purpose, or an honest none")},
-        needs=(*TASK, "assess.cases", "assess.findings"),
-        requires=PARTS,
+        "Settle what it is for, and what is wrong with it",
+        {
+            Outcome.OK: ("plan", "faults were found, each shown by a case; what must stay is settled"),
+            Outcome.SKIP: (None, "no case shows a fault: the prompt is left alone"),
+        },
+        handler=steps.found,
+        needs=TASK,
+        requires=FAULTS,
     ),
     steps.step(
         PROMPTS,
@@ -67,9 +56,9 @@ WORKFLOW = Workflow(
         requires=[steps.REJECTED, *steps.PLANNED],
         again=(SHARED["plan again"], SHARED["plan form"], steps.techniques()),
     ),
-    steps.refine(PROMPTS, "plan", "assess"),
+    steps.refine(PROMPTS, "plan", "understand"),
     steps.approve(PROMPTS, "plan"),
-    steps.execute("assess"),
+    steps.execute("understand"),
     title="Prompt engineer: single prompt",
     unchecked="what a model makes of the prompts: none was run",
     description="Improves one existing prompt, by techniques that are checked and changes that the user approves.",

@@ -15,7 +15,7 @@ BOTH = ["prompts/a.md", "prompts/b.md"]
 
 def verdicts(*words: str) -> list[str]:
     """A verdict on each change of a plan."""
-    return [f"C{number} | does it hold? | the words say so | {word}" for number, word in enumerate(words, 1)]
+    return [f"C{number} | 'Use when' holds: the words say so | {word}" for number, word in enumerate(words, 1)]
 
 
 def any_verdict(*options: list[str]) -> any_of:
