@@ -95,28 +95,26 @@ ITEMISED = {
     "synthesize.path": "items.json",
 }
 QUICK = {
-    "characterize.tests": ["T1 | x", "T2 | x"],
-    "characterize.chosen": "quick",
+    "plan.chosen": "quick",
     "plan.parts": ["Q1 | x | x", "Q2 | x | x"],
     "synthesize.claims": ["S1 | x | x | x", "S2 | x | x | x"],
     "refine.claims": ["S1 | x | x | x", "S2 | x | x | x"],
     "refine.confidence": "certain",
 }
-THREE = [f"P{at} {name} | x | x | x" for at, name in enumerate(("one", "two", "three"), 1)]
 UNHEARD = {
     **QUICK,
-    "characterize.chosen": "full",
-    "design.perspectives": THREE,
-    "design.coverage": ["Q1 | P1", "Q2 | P1"],
-    "revise.perspectives": THREE,
+    "plan.chosen": "full",
+    "design.perspectives": [f"P{at} {name} | x | x | x | Q1, Q2" for at, name in enumerate(("one", "two", "three"), 1)],
+    "revise.faults": ["P1 | x"],
+    "revise.lines": ["P1 | y"],
 }
 THOUGHT = {
     "gather.found": ["F1 | x | README.md:1"],
     "answer.claims": ["A1 | x | F1"],
-    "question.questions": ["V1 | x | look in: README.md"],
+    "question.questions": ["x | README.md"],
     "verify.answers": ["V1 | observed | x | README.md:1"],
-    "challenge.standing": ["A1 | upheld | by V1: x"],
-    "gate.checked": [f"P{at} | x | looked, and it is so" for at in (1, 2, 3)],
+    "report.standing": ["A1 | upheld | by V1: x"],
+    "gate.checked": [f"P{at} | A1 | looked, and it is so" for at in (1, 2, 3)],
     "gate.design": "holds",
 }
 DESIGNED = {
@@ -350,7 +348,7 @@ ATTEMPTS: dict[str, Lazy] = {
     ),
     "deepthink: x in every field": Lazy(
         "deepthink/scripts/deepthink.py",
-        End("refused", "characterize", "begin it with T1"),
+        End("refused", "plan", "begin it with Q1"),
         params={"question": "what is it?"},
     ),
     "deepthink: every perspective lost": Lazy(

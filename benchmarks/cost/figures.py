@@ -23,7 +23,7 @@ BUDGETS = {
     "code-quality": 9_500,
     "codebase-analysis": 33_500,
     "decision-critic": 28_500,
-    "deepthink": 117_500,
+    "deepthink": 105_500,
     "doc-sync": 41_500,
     "incoherence": 133_000,
     "leon-writing-style": 39_500,

@@ -8,6 +8,22 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.cost.joined import JOINED_CHECKS
+from benchmarks.cost.rows import (
+    asked_in,
+    beyond_gaps,
+    by_claim,
+    by_option,
+    changed_parts,
+    ids,
+    options,
+    points,
+    results,
+    sentence,
+    sentences_on_ids,
+    tests,
+    with_coverage,
+    without_ids,
+)
 from benchmarks.cost.texts import Missing, project_files
 
 if TYPE_CHECKING:
@@ -15,49 +31,6 @@ if TYPE_CHECKING:
 
     from benchmarks.cost.texts import Point
     from skills.lib.testing.blocks import Spec
-
-
-def points(
-    claims: list[str], assumptions: list[str], constraints: list[str], classified: list[str], load_bearing: list[str]
-) -> list[str]:
-    """All points, a load-bearing one as "A2*: …", and with (judgement) at its end what was classified so."""
-    judged = ids([row for row in classified if row.partition(": ")[2].startswith("judgement")])
-    rows = [*claims, *assumptions, *constraints]
-    marked = [row.replace(":", "*:", 1) if row.partition(":")[0] in ids(load_bearing) else row for row in rows]
-    return [
-        f"{made} (judgement)" if row.partition(":")[0] in judged else made
-        for row, made in zip(rows, marked, strict=True)
-    ]
-
-
-def tests(questions: list[str], key: list[str]) -> list[str]:
-    """Questions with their key: "question | where to look | ids | upheld if | refuted if"."""
-    asked = [row.partition(": ")[2].removesuffix(".").split(" Look in: ") for row in questions]
-    decided = [re.findall(r"tests ([^:]+): upheld if (.+); refuted if (.+)", row)[0] for row in key]
-    return [" | ".join([*of, *by]) for of, by in zip(asked, decided, strict=True)]
-
-
-def results(standing: list[str]) -> list[str]:
-    """The questions by what they showed of the points: "upheld: Q1, Q5"; one that is unknown is not named."""
-    found: dict[str, list[str]] = {}
-    for row in standing:
-        word, question = re.findall(r": (\w+)", row)[0], re.findall(r"\bQ\d+", row)[0]
-        if "is unknown" not in row and question not in found.setdefault(word, []):
-            found[word].append(question)
-    return [f"{word}: {', '.join(names)}" for word, names in found.items()]
-
-
-def options(rows: list[str], comparison: str) -> list[str]:
-    """Options as "option | gains | costs | ids", that which a comparison names first in front."""
-    best = first_id("O")(comparison)
-    parts = [re.findall(r"(O\d+): (.+)\. Gains: (.+)\. Costs: (.+)\. Rests on: (.+)\.", row)[0] for row in rows]
-    parts.sort(key=lambda part: part[0] != best)
-    return [" | ".join([*part[1:4], ", ".join(re.findall(r"[ACK]\d+", part[4]))]) for part in parts]
-
-
-def ids(rows: list[str]) -> list[str]:
-    """The ids that rows begin with."""
-    return [row.partition(":")[0] for row in rows]
 
 
 def lines_under(*heads: str) -> Callable[[str], list[str]]:
@@ -106,33 +79,6 @@ def until(mark: str) -> Callable[[list[str]], list[str]]:
 def after(mark: str) -> Callable[[str], str]:
     """Makes of a text what it says after the last mark."""
     return lambda text: text.rpartition(mark)[2].strip()
-
-
-def first_id(letter: str) -> Callable[[str], str]:
-    """Makes of a text the first id with that letter in it."""
-    return lambda text: re.findall(rf"\b{letter}\d+\b", text)[0]
-
-
-def sentences_on_ids(limit: int) -> Callable[[str], str]:
-    """Makes of a text as many of its sentences with an id as a limit leaves room for."""
-
-    def within(text: str) -> str:
-        kept = ""
-        for sentence in re.split(r"(?<=[.!?])\s+", text.strip()):
-            if not re.search(r"\b[ACK]\d", sentence):
-                continue
-            if len(f"{kept} {sentence}") > limit:
-                break
-            kept = f"{kept} {sentence}".strip()
-        return kept
-
-    return within
-
-
-def by_option(action: str, comparison: str) -> str:
-    """What to do, with the number of the best option in place of its words, the longest part of the first sentence."""
-    longest = max(sentence(0)(action).split(", "), key=len)
-    return action.strip().replace(longest, first_id("O")(comparison), 1)
 
 
 def parts(*numbers: int) -> Callable[[list[str]], list[str]]:
@@ -312,11 +258,6 @@ def searches(rows: list[str]) -> list[str]:
     return [row.replace(" | . | ", " | ") for row in parts(1, 2, 3)(rows)]
 
 
-def sentence(at: int) -> Callable[[str], str]:
-    """Takes one sentence of a text."""
-    return lambda text: re.split(r"(?<=[.!?]) ", text.strip())[at]
-
-
 def paragraph(number: int) -> Callable[[str], str]:
     """Takes the paragraph of that number, from 1."""
     return lambda text: text.strip().split("\n\n")[number - 1]
@@ -428,9 +369,17 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
         "grounds": ("carried_by", ids),
         "action": (("action", "comparison"), by_option),
     },
-    "deepthink.abstract": {"principles": ("principles", first(3))},
-    "deepthink.recall": {"analogies": ("analogies", first(3))},
-    "deepthink-perspective.challenge": {"standing": ("standing", standing)},
+    "deepthink.abstract": {"principles": ("principles", first(3)), "analogies": ("analogies", first(3))},
+    "deepthink.plan": {"tests": ("tests", without_ids)},
+    "deepthink.design": {"perspectives": (("perspectives", "coverage"), with_coverage)},
+    "deepthink.revise": {"faults": ("faults", parts(0, 1)), "lines": (("designed", "perspectives"), changed_parts)},
+    "deepthink-perspective.question": {"questions": ("questions", asked_in)},
+    "deepthink.gate": {"checked": (("checked", "claims_1", "claims_2", "claims_3"), by_claim)},
+    "deepthink.refine": {
+        "open": (("open", "gaps"), beyond_gaps),
+        "claims": (("first", "claims"), changed_parts),
+    },
+    "deepthink-perspective.report": {"standing": ("standing", standing)},
     "prompt-engineer-single-prompt.triage": {"fits": ("fits", unless_yes)},
     "prompt-engineer-single-prompt.understand": {
         "cases": ("cases", parts(0, 1)),

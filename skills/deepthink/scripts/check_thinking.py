@@ -1,13 +1,13 @@
 """Checks what deepthink reports: the mode, numbered lists, the perspectives, the judgement of what came back.
 
-Called as ``mode GIVEN CHOSEN``; with the name of a numbered list (``tests``, ``parts``, ``found``, ``claims``,
-``questions`` or ``theses``) and the list; as ``answers QUESTIONS ANSWERS``, ``standing CLAIMS STANDING``, ``kept
-THESES``, ``edits FIRST CURRENT EDITS``, ``report CURRENT THESES OPEN LOG CONFIDENCE PERSPECTIVES``, ``design
-PERSPECTIVES PARTS COVERAGE``, ``revised DESIGN FAULTS PERSPECTIVES DECLINED``, ``insights HEARD
-INSIGHTS`` or ``judged PERSPECTIVES LOST CHECKED WEAK DESIGN``.
-Each list is a JSON array of texts, or the name in braces of a field that was left out.
-Prints each fault and ends with 1 if there is one. ``edits`` without a fault prints the answer as it is then, and
-``report`` the report, as JSON.
+Called as ``mode GIVEN CHOSEN``; with the name of a numbered list (``parts``, ``found``, ``claims`` or ``theses``) and
+the list; as ``questions QUESTIONS``, ``answers QUESTIONS ANSWERS``, ``standing CLAIMS STANDING``, ``kept FIRST NOW
+CHANGED``, ``edits FIRST CURRENT EDITS``, ``report CURRENT THESES OPEN LOG CONFIDENCE PERSPECTIVES``, ``design
+PERSPECTIVES PARTS``, ``revised DESIGN PARTS FAULTS LINES DECLINED``, ``insights HEARD INSIGHTS`` or ``judged
+PERSPECTIVES LOST CLAIMED CHECKED WEAK DESIGN``. Each list is a JSON array of texts, or the name in braces of a field
+that was left out. Prints each fault and ends with 1 if there is one. Without a fault ``edits`` prints the answer as it
+is then, ``kept`` the claims, ``revised`` the perspectives, ``questions`` the questions by number, and ``report`` the
+report, as JSON.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import sys
 
 THESES = "S1 | claim | rests on | what would refute it"
 NUMBERED = {
-    "tests": "T1 | what a good answer passes and a poor one fails",
     "parts": "Q1 | sub-question | what would settle it",
     "found": "F1 | fact | source",
     "claims": "A1 | claim | rests on",
-    "questions": "V1 | question | look in: place, page or calculation",
     "theses": THESES,
 }
 ANSWERS = ("observed", "known", "unknown")
 STANDINGS = ("upheld", "changed", "refuted", "open")
-PERSPECTIVES = "P1 name | its question | how it works | what it leaves to others"
+QUESTIONS = "question | where to look"
+PERSPECTIVES = "P1 name | its question | how it works | what it leaves to others | Q1, Q2"
 _ID = re.compile(r"[A-Z]\d+\b")
 _LEFT_OUT = re.compile(r"\{[\w.-]+\}")
 _PERSPECTIVE = re.compile(r"\bP\d+\b")
+_PART = re.compile(r"\bQ\d+\b")
 _EDIT = re.compile(r'\s*"(?P<old>.+?)"\s*->\s*"(?P<new>.*)"\s*', re.DOTALL)
 # How sure an answer is said to be.
 SURE = {
@@ -75,16 +75,35 @@ def word_faults(field: str, asked: list[str], given: list[str], words: tuple[str
     return found + [f"{field}: {name} has no entry" for name in missing]
 
 
-def thesis_faults(theses: list[str]) -> list[str]:
+def thesis_faults(before: list[str], theses: list[str]) -> list[str]:
     """Claims without an id of their own or without their parts; their numbers may have gaps, and one may be dropped."""
     found, names = [], list(map(id_of, theses))
     for name, line in zip(names, theses, strict=True):
         parts = parts_of(line, 4)
         if name.startswith("S") and len(parts) == 2 and parts[1].startswith("dropped: "):
             continue
-        if not name.startswith("S") or parts[0] != name or len(parts) != 4 or not all(parts):
+        whole = parts_of(filled(line, before), 4)
+        if not name.startswith("S") or parts[0] != name or len(whole) != 4 or not all(whole) or "=" in whole:
             found.append(f"claims {line[:60]!r}: write {THESES}")
     return found + [f"claims: {name} is given twice" for name in sorted(set(names)) if name and names.count(name) > 1]
+
+
+def theses_now(before: list[str], changed: list[str]) -> list[str]:
+    """The claims as they are then, without those that are dropped."""
+    claims = {id_of(line): line for line in before}
+    claims.update({id_of(line): filled(line, before) for line in changed})
+    dropped = [id_of(line) for line in changed if parts_of(line, 2)[-1].startswith("dropped: ")]
+    return [line for name, line in claims.items() if name not in dropped]
+
+
+def filled(line: str, before: list[str]) -> str:
+    """A line whose parts that are "=", or left out at its end, are those of the line before with its id."""
+    known = next((parts_of(one) for one in before if id_of(one) == id_of(line)), [])
+    given = parts_of(line, len(known)) if known else parts_of(line)
+    if known and given[0] == id_of(line):
+        given[0] = known[0]
+    parts = [part if part != "=" or at >= len(known) else known[at] for at, part in enumerate(given)]
+    return " | ".join([*parts, *known[len(parts) :]])
 
 
 def edited(answer: str, edits: list[str]) -> tuple[str, list[str]]:
@@ -128,8 +147,12 @@ def report(
 
 def perspective_faults(perspectives: list[str]) -> list[str]:
     """What is wrong with the lines, and names that are missing or stand twice."""
-    found = numbered_faults(perspectives, PERSPECTIVES)
-    names: list[str] = []
+    return numbered_faults(perspectives, PERSPECTIVES) + name_faults(perspectives)
+
+
+def name_faults(perspectives: list[str]) -> list[str]:
+    """Names of perspectives that are missing or stand twice."""
+    found, names = [], list[str]()
     for line in perspectives:
         name = parts_of(line)[0].removeprefix(id_of(line)).strip().casefold()
         if not name or name in names:
@@ -138,24 +161,39 @@ def perspective_faults(perspectives: list[str]) -> list[str]:
     return found
 
 
-def coverage_faults(perspectives: list[str], parts: list[str], coverage: list[str]) -> list[str]:
+def coverage_faults(perspectives: list[str], parts: list[str]) -> list[str]:
     """Parts of the plan that no perspective covers, and ids that nothing has."""
-    known = set(map(id_of, perspectives))
-    covered: dict[str, set[str]] = {}
-    found = []
-    for line in coverage:
-        ids = set(_PERSPECTIVE.findall(line.partition("|")[2]))
-        covered.setdefault(id_of(line), set()).update(ids & known)
-        found += [f"coverage {line[:60]!r}: there is no {name}" for name in sorted(ids - known)]
-    bare = [id_of(part) for part in parts if not covered.get(id_of(part))]
-    return found + [f'coverage: {part} has no perspective; add "{part} | " and those that answer it' for part in bare]
+    known = list(map(id_of, parts))
+    covered = {id_of(line): _PART.findall(parts_of(line, 5)[-1]) for line in perspectives}
+    found = [f"{name}: there is no {part}" for name, named in covered.items() for part in named if part not in known]
+    found += [f"{name} works on no part: end its line with one, as Q1" for name, named in covered.items() if not named]
+    every = {part for named in covered.values() for part in named}
+    return found + [f"{part} has no perspective; add it to the end of a line" for part in known if part not in every]
 
 
-def revision_faults(before: list[str], faults: list[str], after: list[str], declined: list[str]) -> list[str]:
-    """What is wrong with the lines, and faults whose line is as it was without a word why."""
-    known = list(map(id_of, before))
-    found = perspective_faults(after)
-    found += [fault for line in declined for fault in entry_faults("declined", line, [*known, "all"], 2)]
+def revised(before: list[str], lines: list[str]) -> list[str]:
+    """The perspectives as they are then; the number of a dropped one stays free."""
+    after = {id_of(line): line for line in before}
+    for line in lines:
+        name, parts = id_of(line), parts_of(line)
+        if len(parts) == 2 and parts[1].startswith("dropped: "):
+            after.pop(name, None)
+        else:
+            after[name] = filled(line, before)
+    return sorted(after.values(), key=lambda line: (len(id_of(line)), id_of(line)))
+
+
+def revision_faults(
+    before: list[str], parts: list[str], faults: list[str], lines: list[str], declined: list[str]
+) -> list[str]:
+    """What is wrong with the revised lines, and faults whose line is as it was without a word why."""
+    known, after = [*map(id_of, before), "all"], revised(before, lines)
+    found = [fault for line in faults for fault in entry_faults("faults", line, known, 2)]
+    found += [fault for line in declined for fault in entry_faults("declined", line, known, 2)]
+    found += [f"{line[:60]!r}: write {PERSPECTIVES}" for line in after if not is_perspective(line)]
+    if not 3 <= len(after) <= 6:
+        found.append(f"{len(after)} perspectives are left: three to six answer the question")
+    found = found or [*name_faults(after), *coverage_faults(after, parts)]
     kept = {id_of(line) for line in before if line in after}
     told = {parts_of(line)[0] for line in declined}
     for name in dict.fromkeys(map(id_of, faults)):
@@ -166,18 +204,29 @@ def revision_faults(before: list[str], faults: list[str], after: list[str], decl
     return found
 
 
+def is_perspective(line: str) -> bool:
+    """True if a line has a perspective's id and parts."""
+    parts = parts_of(line, 5)
+    return id_of(line).startswith("P") and len(parts) == 5 and all(parts) and "=" not in parts
+
+
 def judgement_faults(
-    perspectives: list[str], lost: list[str], checked: list[str], weak: list[str], design: str
+    perspectives: list[str], lost: list[str], claimed: list[str], checked: list[str], weak: list[str], design: str
 ) -> list[str]:
-    """Answers that nobody checked, entries without their parts, ids that no perspective has, and a bare "fails"."""
+    """Answers that nobody checked, entries without their parts, ids that nothing has, and a bare "fails"."""
     known = list(map(id_of, perspectives))
+    claims = {id_of(line): parts_of(line)[1].split(", ") for line in claimed}
     found = [fault for line in checked for fault in entry_faults("checked", line, known, 3)]
+    for line in [] if found else checked:
+        name, claim = parts_of(line, 3)[:2]
+        if claim not in claims.get(name, [claim]):
+            found.append(f"checked {line[:60]!r}: the second part is a claim of {name}: {', '.join(claims[name])}")
     found += [fault for line in weak for fault in entry_faults("weak", line, known, 2)]
     if not re.fullmatch(r"holds|fails: .{20,}", design.strip(), re.DOTALL):
         found.append(f'design {design[:60]!r}: write "holds", or "fails: " and why even full answers leave it open')
     seen, away = set(map(id_of, checked)), set(map(id_of, lost))
     missing = [name for name in known if name not in seen | away]
-    found += [f'checked: {name} has no entry; add "{name} | claim | what you checked, what came"' for name in missing]
+    found += [f'checked: {name} has no entry; add "{name} | A1 | what you checked, what came"' for name in missing]
     return found
 
 
@@ -218,13 +267,15 @@ def faults(kind: str, values: list[str]) -> list[str]:
     if kind == "edits":
         return edited(current(*values[:2]), listed(values[2]))[1]
     if kind == "judged":
-        perspectives, lost, checked, weak = map(json.loads, values[:4])
-        return judgement_faults(perspectives, lost, checked, weak, values[4])
+        perspectives, lost, claimed, checked, weak = map(json.loads, values[:5])
+        return judgement_faults(perspectives, lost, claimed, checked, weak, values[5])
     lists = list(map(listed, values))
     if kind in NUMBERED:
         return numbered_faults(lists[0], NUMBERED[kind])
     if kind == "kept":
-        return thesis_faults(lists[0])
+        return thesis_faults(lists[1] or lists[0], lists[2])
+    if kind == "questions":
+        return [f"{line[:60]!r}: write {QUESTIONS}" for line in lists[0] if not asked(line)]
     if kind == "answers":
         return word_faults("answers", lists[0], lists[1], ANSWERS, 4)
     if kind == "standing":
@@ -241,6 +292,12 @@ def listed(value: str) -> list[str]:
     return [] if _LEFT_OUT.fullmatch(value) else list(json.loads(value))
 
 
+def asked(line: str) -> str:
+    """A question and where to look; empty if one of them is missing."""
+    parts = parts_of(line, 2)
+    return f"{parts[0]} | look in: {parts[1]}" if len(parts) == 2 and all(parts) else ""
+
+
 def current(first: str, now: str) -> str:
     """The answer as it is now: the first one, until a pass has kept one."""
     return first if _LEFT_OUT.fullmatch(now) else now
@@ -249,15 +306,16 @@ def current(first: str, now: str) -> str:
 COUNTS = {
     **dict.fromkeys(NUMBERED, 1),
     "mode": 2,
-    "kept": 1,
+    "kept": 3,
+    "questions": 1,
     "edits": 3,
     "report": 6,
     "answers": 2,
     "standing": 2,
-    "design": 3,
-    "revised": 4,
+    "design": 2,
+    "revised": 5,
     "insights": 2,
-    "judged": 5,
+    "judged": 6,
 }
 
 
@@ -276,6 +334,13 @@ def main(arguments: list[str]) -> int:
         print(fault)
     if kind == "edits" and not found:
         print(json.dumps(edited(current(*values[:2]), listed(values[2]))[0]))
+    if kind == "revised" and not found:
+        print(json.dumps(revised(listed(values[0]), listed(values[3]))))
+    if kind == "kept" and not found:
+        first, now, changed = map(listed, values)
+        print(json.dumps(theses_now(now or first, changed)))
+    if kind == "questions" and not found:
+        print(json.dumps([f"V{number} | {asked(line)}" for number, line in enumerate(listed(values[0]), 1)]))
     return 1 if found else 0
 
 

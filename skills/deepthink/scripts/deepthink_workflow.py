@@ -29,39 +29,36 @@ SEEN: list[Requirement] = [
 GENERAL: list[Requirement] = [
     Field("general", minimum=20, maximum=500, help="the question one level up"),
     Field("principles", "list", minimum=2, maximum=3, help='"principle | what it says here | where it ends"'),
-]
-NATURE: list[Requirement] = [
-    Field("answer_form", minimum=20, maximum=500, help="what a complete answer contains, and in which form"),
-    Field("tests", "list", minimum=2, maximum=5, help='"T1 | what a good answer passes and a poor one fails"'),
-    Field("chosen", choices=("quick", "full"), help="the mode; what --mode says, unless that is auto"),
-    Command(["check_thinking.py", "mode", "{mode}", "{chosen}"], 60, help="chosen agrees with the run's --mode"),
-    Command(["check_thinking.py", "tests", "{tests}"], 60, help="T1, T2, … without a gap"),
-]
-CASES: list[Requirement] = [
     Field(
         "analogies", "list", minimum=2, maximum=3, help='"case | what corresponds | what it suggests | where it breaks"'
     ),
 ]
 PLANNED: list[Requirement] = [
+    Field("form", minimum=20, maximum=500, help="what a complete answer contains, and in which form"),
+    Field("tests", "list", minimum=2, maximum=5, help="what a good answer passes and a poor one fails"),
+    Field("chosen", choices=("quick", "full"), help="the mode; what --mode says, unless that is auto"),
     Field("parts", "list", minimum=2, maximum=7, help='"Q1 | sub-question | what would settle it"; the decisive first'),
     Field("guess", minimum=10, maximum=500, help="the answer that you would give now"),
+    Command(["check_thinking.py", "mode", "{mode}", "{chosen}"], 60, help="chosen agrees with the run's --mode"),
     Command(["check_thinking.py", "parts", "{parts}"], 60, help="Q1, Q2, … with their three parts"),
 ]
-IN_FORM = '"P1 name | its question | how it works | what it leaves to others"'
+IN_FORM = '"P1 name | its question | how it works | what it leaves to others | Q1, Q2"'
 DRAWN: list[Requirement] = [
-    Field("perspectives", "list", minimum=3, maximum=6, help=IN_FORM),
-    Field("coverage", "list", minimum=2, maximum=7, help='every part of the plan: "Q1 | P1, P3"'),
+    Field("perspectives", "list", minimum=3, maximum=6, help=f"{IN_FORM}; the Qs are the parts of the plan it answers"),
     Command(
-        ["check_thinking.py", "design", "{perspectives}", "{plan.parts}", "{coverage}"],
+        ["check_thinking.py", "design", "{perspectives}", "{plan.parts}"],
         60,
-        help="every perspective has its four parts, and every Q its perspective",
+        help="every perspective has its five parts, and every Q its perspective",
     ),
 ]
-FAULTS: list[Requirement] = [
-    Field("faults", "list", minimum=1, maximum=10, help='"P2 | fault | repair", or "all | whose view is missing | …"'),
-]
 REVISED: list[Requirement] = [
-    Field("perspectives", "list", minimum=3, maximum=6, help=f"all of them: {IN_FORM}"),
+    Field("faults", "list", minimum=1, maximum=10, help='"P2 | fault", or "all | whose view is missing"'),
+    Field(
+        "lines",
+        "list",
+        maximum=10,
+        help='only changed or new ones, = for a part that stays: "P2 | = | how it works"; "P3 | dropped: why"',
+    ),
     Field(
         "declined",
         "list",
@@ -70,17 +67,24 @@ REVISED: list[Requirement] = [
         help='only for a fault whose line stays as it is: "P2 | why the fault is none"',
     ),
     Command(
-        ["check_thinking.py", "revised", "{design.perspectives}", "{critique.faults}", "{perspectives}", "{declined}"],
+        [
+            *("check_thinking.py", "revised", "{design.perspectives}", "{plan.parts}", "{faults}", "{lines}"),
+            "{declined}",
+        ],
         60,
-        help="every perspective has its four parts; a line with a fault was changed, or the fault declined",
+        help="a line with a fault was changed, or the fault declined",
+        records="perspectives",
     ),
 ]
 JUDGED: list[Requirement] = [
-    Field("checked", "list", maximum=6, help='"P1 | claim that carries it | what you checked, and what came of it"'),
+    Field("checked", "list", maximum=6, help='"P1 | A1 | what you checked, and what came of it"'),
     Field("weak", "list", maximum=6, help='"P2 | what is missing"; [] if every answer is sound'),
     Field("design", minimum=5, maximum=600, help='"holds"; or "fails: why even full answers leave the question open"'),
     Command(
-        ["check_thinking.py", "judged", "{revise.perspectives}", "{dispatch.lost}", "{checked}", "{weak}", "{design}"],
+        [
+            *("check_thinking.py", "judged", "{revise.perspectives}", "{dispatch.lost}", "{dispatch.claimed}"),
+            *("{checked}", "{weak}", "{design}"),
+        ],
         60,
         help="every answer is checked, and what is weak names a perspective and what it lacks",
     ),
@@ -111,16 +115,21 @@ PASS: list[Requirement] = [
         "list",
         maximum=10,
         required=False,
-        help='only changed or new ones, in their form; "S3 | dropped: why"',
+        help='only changed or new ones, = for a part that stays: "S2 | = | P1 and a count"; "S3 | dropped: why"',
     ),
     Field(
         "open",
         "list",
         maximum=8,
         required=False,
-        help='all that is open, if it is not as before: "what is open | how it could turn the answer"',
+        help='all that is open, if it is not as CONTEXT has it: "what is open | how it could turn the answer"',
     ),
-    Command(["check_thinking.py", "kept", "{claims}"], 60, help="each claim has its S number and four parts"),
+    Command(
+        ["check_thinking.py", "kept", "{synthesize.claims}", "{refine.standing}", "{claims}"],
+        60,
+        help="each claim has its S number and four parts",
+        records="standing",
+    ),
     Command(
         ["check_thinking.py", "edits", "{synthesize.answer}", "{refine.current}", "{edits}"],
         60,
@@ -131,7 +140,7 @@ PASS: list[Requirement] = [
 GIVEN: list[Requirement] = [
     Command(
         [
-            *("check_thinking.py", "report", "{refine.current}", "{refine.standing}", "{refine.open}"),
+            *("check_thinking.py", "report", "{refine.current}", "{refine.standing}", "{refine.left}"),
             *("{refine.log}", "{refine.confidence}", "{revise.perspectives}"),
         ],
         60,
@@ -153,12 +162,13 @@ def id_of(line: str) -> str:
 
 def plan(ctx: StepContext) -> Outcome:
     """A quick run goes straight to the first synthesis."""
-    return Outcome.SKIP if ctx.run_state["characterize"]["chosen"] == "quick" else Outcome.OK
+    return Outcome.SKIP if ctx.step_state["chosen"] == "quick" else Outcome.OK
 
 
 def asked(ctx: StepContext) -> list[str]:
     """Every perspective; after a partial round the lost, and the weak with what they said and what it lacked."""
-    perspectives = ctx.run_state["revise"]["perspectives"]
+    # The last part of a line is which parts of the plan it answers: a sub-agent does not know them.
+    perspectives = [line.rpartition("|")[0].strip() for line in ctx.run_state["revise"]["perspectives"]]
     gate = ctx.run_state.get("gate", {})
     if gate.get("verdict") != "partial":
         return list(perspectives)
@@ -182,11 +192,14 @@ def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     for result in ctx.step_state["results"]:
         perspective = id_of(result["target"])
         if result["status"] == "done":
-            answers[perspective] = {"perspective": perspective, **result["values"]}
+            # Each claim says how it stands.
+            values = {name: value for name, value in result["values"].items() if name != "standing"}
+            answers[perspective] = {"perspective": perspective, **values}
         else:
             lost.append(f"{perspective} | nobody came back: {result.get('reason') or 'no reason was given'}")
     heard = sorted(answers)
-    found = {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
+    claimed = [f"{name} | {', '.join(map(id_of, answers[name].get('claims', ())))}" for name in heard]
+    found = {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost, "claimed": claimed}
     return Outcome.OK if heard else Outcome.FAIL, found
 
 
@@ -203,14 +216,12 @@ def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def refine(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Attack again until certain; keep the answer and claims as they are now, and every attack in one log."""
-    state, before, confidence = ctx.step_state, ctx.run_state["synthesize"], ctx.workflow_params["confidence"]
+    """Attack again until certain; keep what is open as it is now, and every attack in one log."""
+    state, confidence = ctx.step_state, ctx.workflow_params["confidence"]
     entry = f"Pass {ctx.iteration}, confidence {confidence}. Tried: {state['attack']} Came: {state['came']}"
-    claims = {id_of(line): line for line in state.get("standing", before["claims"])}
-    claims.update({id_of(line): line for line in state.get("claims", ())})
     found = {
-        "standing": [line for line in claims.values() if line.count("|") > 1],
         "log": [*state.get("log", ()), entry],
+        "left": state.get("open", ctx.run_state.get("aggregate", {}).get("gaps", [])),
     }
     return Outcome.OK if confidence == Confidence.CERTAIN else Outcome.ITERATE, found
 
@@ -243,25 +254,17 @@ def step(
 WORKFLOW = Workflow(
     "deepthink",
     step("clarify", "Clarify the context", "abstract", ["question"], SEEN),
-    step("abstract", "Step back to what is general", "characterize", ["clarify.reading", "clarify.facts"], GENERAL),
-    step(
-        "characterize",
-        "Say what kind of question it is",
-        "recall",
-        ["clarify.reading", "clarify.use", "clarify.bounds", "abstract.principles", "mode"],
-        NATURE,
-    ),
-    step("recall", "Recall analogies", "plan", ["clarify.reading", "abstract.general"], CASES),
+    step("abstract", "Step back to what is general", "plan", ["clarify.reading", "clarify.facts"], GENERAL),
     step(
         "plan",
-        "Plan the thinking",
+        "Say what a good answer is, and plan the thinking",
         {
             Outcome.OK: ("design", "a full run: perspectives are designed for the parts"),
             Outcome.SKIP: ("synthesize", "a quick run: the parts are answered in the synthesis itself"),
         },
         [
-            *("clarify.reading", "clarify.facts", "clarify.bounds", "abstract.principles"),
-            *("characterize.answer_form", "characterize.chosen", "recall.analogies"),
+            *("clarify.reading", "clarify.use", "clarify.facts", "clarify.bounds"),
+            *("abstract.general", "abstract.principles", "abstract.analogies", "mode"),
         ],
         PLANNED,
         plan,
@@ -269,24 +272,17 @@ WORKFLOW = Workflow(
     step(
         "design",
         "Design the perspectives",
-        "critique",
+        "revise",
         ["clarify.reading", "clarify.facts", "plan.parts", "gate.design", "gate.checked", "revise.perspectives"],
         DRAWN,
         repeat=[PROMPTS["design (again)"], "", PROMPTS["design"]],
         allow={"loop-without-bound": f"a person decides once gate gave FAIL in {ROUNDS} rounds"},
     ),
     step(
-        "critique",
-        "Criticise the design",
         "revise",
-        ["clarify.reading", "plan.parts", "plan.guess", "design.perspectives", "gate.design"],
-        FAULTS,
-    ),
-    step(
-        "revise",
-        "Revise the design",
+        "Criticise and revise the design",
         "dispatch",
-        ["clarify.reading", "plan.parts", "design.perspectives", "design.coverage", "critique.faults"],
+        ["clarify.reading", "plan.parts", "plan.guess", "design.perspectives", "gate.design"],
         REVISED,
         allow={"unread-value:declined": "the check counts a fault that is declined as answered"},
     ),
@@ -341,7 +337,7 @@ WORKFLOW = Workflow(
         "Write the first synthesis",
         "refine",
         [
-            *("clarify.reading", "clarify.facts", "characterize.answer_form", "characterize.tests"),
+            *("clarify.reading", "clarify.facts", "plan.form", "plan.tests"),
             *("plan.parts", "plan.guess", "dispatch.answers"),
             *("aggregate.conflicts", "aggregate.insights", "aggregate.gaps"),
         ],
@@ -364,8 +360,8 @@ WORKFLOW = Workflow(
             Outcome.ITERATE: ("refine", "anything below certain: another pass, by another attack"),
         },
         [
-            *("clarify.reading", "characterize.tests", "aggregate.gaps", "synthesize.answer", "synthesize.claims"),
-            *("refine.log", "refine.current", "refine.standing", "refine.open"),
+            *("clarify.reading", "plan.tests", "aggregate.gaps", "synthesize.answer", "synthesize.claims"),
+            *("refine.log", "refine.current", "refine.standing", "refine.left"),
         ],
         PASS,
         refine,
@@ -378,8 +374,8 @@ WORKFLOW = Workflow(
         "Format and give the answer",
         None,
         [
-            *("clarify.reading", "clarify.use", "clarify.bounds", "characterize.answer_form"),
-            *("refine.current", "refine.open", "refine.confidence"),
+            *("clarify.reading", "clarify.use", "clarify.bounds", "plan.form"),
+            *("refine.current", "refine.left", "refine.confidence"),
         ],
         GIVEN,
         allow={"read-on-some-paths:revise.perspectives": "a quick run has none, and its report names none"},

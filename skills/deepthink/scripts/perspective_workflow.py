@@ -1,4 +1,4 @@
-"""The graph of one perspective of deepthink: take it up, gather, reason, answer, verify blind, challenge, report."""
+"""The graph of one perspective of deepthink: gather, answer, question, verify blind, report."""
 
 from __future__ import annotations
 
@@ -17,35 +17,29 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 
-TASK: list[Requirement] = [
-    Field("turns", minimum=20, maximum=600, help="two answers that are both possible, and what would decide"),
-]
 GROUND: list[Requirement] = [
+    Field("turns", minimum=20, maximum=600, help="two answers that are both possible, and what would decide"),
     Field("found", "list", minimum=1, maximum=12, help='"F1 | fact | source, or recollection"'),
     Command(["check_thinking.py", "found", "{found}"], 60, help="F1, F2, … each with its source"),
 ]
-BOTH_WAYS: list[Requirement] = [
-    Field("other_way", minimum=20, maximum=800, help="the best reasoning to the opposite, and where it breaks"),
-]
 DRAFT: list[Requirement] = [
+    Field("other_way", minimum=20, maximum=800, help="the best reasoning to the opposite, and where it breaks"),
     Field("claims", "list", minimum=1, maximum=6, help='"A1 | claim | rests on F1, on A2, or assumed"'),
     Command(["check_thinking.py", "claims", "{claims}"], 60, help="A1, A2, … each with what it rests on"),
 ]
 CHECKS: list[Requirement] = [
-    Field("questions", "list", minimum=1, maximum=6, help='"V1 | neutral question, complete in itself | look in"'),
-    Command(["check_thinking.py", "questions", "{questions}"], 60, help="V1, V2, … each with where to look"),
+    Field("questions", "list", minimum=1, maximum=6, help='"neutral question, complete in itself | where to look"'),
+    Command(["check_thinking.py", "questions", "{questions}"], 60, help="numbers them: V1, V2, …", records="asked"),
 ]
 CHECKED: list[Requirement] = [
     Field("answers", "list", minimum=1, maximum=6, help='"V1 | observed, known or unknown | answer | basis"'),
-    Command(["check_thinking.py", "answers", "{question.questions}", "{answers}"], 60, help="each V has its answer"),
-]
-STOOD: list[Requirement] = [
-    Field("standing", "list", minimum=1, maximum=6, help='"A1 | upheld, changed, refuted or open | V1"'),
-    Command(["check_thinking.py", "standing", "{answer.claims}", "{standing}"], 60, help="each A says how it stands"),
+    Command(["check_thinking.py", "answers", "{question.asked}", "{answers}"], 60, help="each V has its answer"),
 ]
 REPORT: list[Requirement] = [
+    Field("standing", "list", minimum=1, maximum=6, help='"A1 | upheld, changed, refuted or open | V1"'),
     Field("answer", minimum=40, maximum=2500, help="the whole answer; its first sentence is the answer itself"),
     Field("confidence", choices=tuple(Confidence), help="the highest level whose description is true"),
+    Command(["check_thinking.py", "standing", "{answer.claims}", "{standing}"], 60, help="each A says how it stands"),
 ]
 PARAMS = [
     Arg("reading", help="the question as it is understood"),
@@ -62,7 +56,7 @@ def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     answers = {line.partition(" |")[0]: line.partition("|")[2].strip() for line in ctx.run_state["verify"]["answers"]}
     stands = {
         line.partition(" |")[0]: with_answers(line.partition("|")[2].strip(), answers)
-        for line in ctx.run_state["challenge"]["standing"]
+        for line in ctx.step_state["standing"]
     }
     claims = []
     for line in ctx.run_state["answer"]["claims"]:
@@ -70,7 +64,7 @@ def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
         words = [(word, word.strip(".,;:()[]")) for word in basis.split()]
         told = " ".join(word.replace(named, sources[named]) if named in sources else word for word, named in words)
         claims.append(f"{name} | {claim} | {told} | {stands[name]}")
-    return Outcome.OK, {"claims": claims, "against": ctx.run_state["reason"]["other_way"]}
+    return Outcome.OK, {"claims": claims, "against": ctx.run_state["answer"]["other_way"]}
 
 
 def with_answers(stands: str, answers: dict[str, str]) -> str:
@@ -100,24 +94,15 @@ def step(
 
 WORKFLOW = Workflow(
     "deepthink-perspective",
-    step("take-up", "Take up the perspective", "gather", (*GIVEN, "bounds", "facts"), TASK),
-    step("gather", "Gather what it rests on", "reason", (*GIVEN, "facts", "take-up.turns"), GROUND),
-    step("reason", "Reason both ways", "answer", (*GIVEN, "take-up.turns", "gather.found"), BOTH_WAYS),
-    step("answer", "Write down the claims", "question", (*GIVEN, "gather.found", "reason.other_way"), DRAFT),
-    step("question", "Ask what would show them wrong", "verify", ("answer.claims", "gather.found"), CHECKS),
-    step("verify", "Answer the questions", "challenge", ("question.questions",), CHECKED),
-    step(
-        "challenge",
-        "Hold the claims against the answers",
-        "report",
-        (*GIVEN, "answer.claims", "question.questions", "verify.answers"),
-        STOOD,
-    ),
+    step("gather", "Gather what it rests on", "answer", (*GIVEN, "bounds", "facts"), GROUND),
+    step("answer", "Reason both ways", "question", (*GIVEN, "gather.turns", "gather.found"), DRAFT),
+    step("question", "Ask what would show the claims wrong", "verify", ("answer.claims", "gather.found"), CHECKS),
+    step("verify", "Answer the questions", "report", ("question.asked",), CHECKED),
     step(
         "report",
-        "Report",
+        "Hold the claims against the answers, and report",
         None,
-        (*GIVEN, "gather.found", "reason.other_way", "answer.claims", "verify.answers", "challenge.standing"),
+        (*GIVEN, "gather.found", "answer.other_way", "answer.claims", "question.asked", "verify.answers"),
         REPORT,
         hand_over,
     ),
