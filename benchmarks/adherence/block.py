@@ -12,8 +12,12 @@ from skills.lib.testing import commands
 # What STATE says of steps that were walked through.
 WALKED = re.compile(
     r" Gate \S+ (?:passed|failed|was not passed[^.]*)\.(?: Review of \S+: [^.]*\.)?| \S+ was skipped: [^.]*\."
+    r"| Step \S+ was done by the engine\."
 )
-STEPS = re.compile(r" Gate (\S+) (?:passed|failed|was not passed)| (\S+) was skipped: it had nothing")
+STEPS = re.compile(
+    r" Gate (\S+) (?:passed|failed|was not passed)| (\S+) was skipped: it had nothing"
+    r"| Step (\S+) was done by the engine"
+)
 # What comes and goes, and what a brief block, or the end of a sub-agent, leaves out.
 PASSING = re.compile(
     r"\n *(?:<(?P<section>NOTICE|BRIEF|CONTEXT|RESULT|NEXT)\b.*?</(?P=section)>|<file>[^\n]*</file>|</?RECORD/?>)"
@@ -70,7 +74,7 @@ class Block:
     @property
     def walked(self) -> list[str]:
         """The steps that were walked through on the way to this block."""
-        return [gate or skipped for gate, skipped in STEPS.findall(self.words("STATE"))]
+        return ["".join(found) for found in STEPS.findall(self.words("STATE"))]
 
     @property
     def banner(self) -> str:

@@ -34,7 +34,7 @@ BUDGETS = {
     "refactor": 62_500,
     "safe-shell-search": 5_500,
     "solution-design": 66_000,
-    "task-spec-check": 8_500,
+    "task-spec-check": 5_000,
 }
 # A quick look leaves out those that take long.
 SLOW = ("planner", "planner-quick")

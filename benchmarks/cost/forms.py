@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
@@ -344,11 +345,29 @@ def decided(rows: list[str]) -> list[str]:
     ]
 
 
+def evidence_rows(reports: list[dict[str, Any]]) -> list[str]:
+    """A row for each piece of evidence; none for a criterion that passes by the task's own command alone."""
+    rows = []
+    for one in reports:
+        for part in one["evidence"]:
+            command = [shlex.join(part["command"])] if "command" in part else []
+            said = [part.get("location"), *command, part.get("quote", part.get("expect"))]
+            rows.append(
+                " | ".join(
+                    [f"{one['criterion']} {one['verdict']} {one['confidence']}", part["type"], *filter(None, said)]
+                )
+            )
+        if one.get("finding"):
+            rows.append(f"{one['criterion']} {one['verdict']} {one['confidence']} | {one['finding']}")
+    return rows
+
+
 # What is added to each work item from its clusters.
 DERIVED = ("findings", "cause", "intent")
 
 # By "workflow.step", fields that ask in another form for what the texts say under an older name.
 OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = {
+    "task-spec-check.prove": {"evidence": ("evidence", evidence_rows)},
     "problem-analysis.hypothesize": {"hypotheses": ("hypotheses", until("Refuted by:"))},
     "problem-analysis.gate": {"facts": ("facts", without_conditions), "question": ("question", unless_none)},
     "problem-analysis.formulate": {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,9 @@ def test_what_the_engine_judged_is_shown(cli: Command, tmp_path: Path, monkeypat
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
     project = planted({}, tmp_path, "judged")
     agent = Follower(SCRIPT, project)
-    block = agent.follow(agent.begin(), {})
+    block = agent.begin()
     given = {"C1": ["test"], "C2": "INCONCLUSIVE: nobody can tell"}
-    after = agent.follow(block, {"evidence": json.dumps(evidence({}, given, block.turn))})
+    after = agent.follow(block, {"evidence": evidence({}, given, block.turn)})
     assert verdicts.checked_in(after.text) == {"1": "PASS", "2": "INCONCLUSIVE", "": "FAIL"}
 
     said = {"say": "C1: PASS\nC2: PASS - src/cart.py:1\nVerdict: FAIL"}

@@ -88,6 +88,14 @@ def everything() -> Workflow:
             fresh=True,
         ),
         StepDef(
+            "heat",
+            "Heat",
+            ["Heat."],
+            {Outcome.OK: "brew"},
+            requires=[Command(["kettle"], 60, "it boils")],
+            automatic=True,
+        ),
+        StepDef(
             "brew",
             "Brew",
             ["Brew."],

@@ -29,7 +29,7 @@ def told(folder: Path, source: str) -> str:
             "StepDef('one', require=[])",
             f"lockstep: SCRIPTS/bad_workflow.py:{LINE}: StepDef has no parameter 'require'; did you mean requires?\n"
             "  valid: id, title, actions, next, handler, needs, requires, when, repeat, forbidden, max_iterations, "
-            "at_limit, outcomes, tools, allow, fresh, model\n"
+            "at_limit, outcomes, tools, allow, fresh, model, automatic\n"
             "  try:   write requires\n",
         ),
         (

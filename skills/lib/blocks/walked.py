@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
 def through(workflow: Workflow, run: Run) -> str:
     """A sentence for each step that the last request walked through, a gate with its verdict; each after a blank."""
-    left = run.last["left"][1:]
+    left = run.last["left"][1:] if run.last.get("digest") else run.last["left"]  # an opening left no step of its own
     return "".join([f" {_sentence(workflow, run, one)}" for one in left if workflow.has(one["step"])])
 
 
 def _sentence(workflow: Workflow, run: Run, left: Mapping[str, Any]) -> str:
     step, outcome = workflow.step(left["step"]), left.get("outcome")
+    if step.automatic:
+        return f"Step {step.id} was done by the engine."
     if outcome == Outcome.SKIP:
         return f"{step.id} was skipped: it had nothing to hand out."
     words = f"Gate {step.id} {'passed' if outcome == Outcome.OK else 'failed'}."

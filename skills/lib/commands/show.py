@@ -174,6 +174,7 @@ def _kind(step: StepDef) -> str:
     if kind == "dispatch" and step.gate:
         return "dispatch, gate"
     about = ["at a terminal"] if isinstance(step.handler, Person) and step.handler.at_terminal else []
+    about += ["automatic"] if step.automatic else []
     about += ["a fresh conversation"] if step.fresh else []
     about += [f"model {step.model}"] if step.model else []
     return f"{kind} ({', '.join(about)})" if about else kind

@@ -1,14 +1,16 @@
 """Steps that a run walks through without a command of their own, because no agent and no person has anything to say.
 
-These are gates, whose verdict is in the ledger, and steps with sub-agents that start none. The moves are the same as by
-one command each; they belong to the request that led to the first of these steps.
+These are gates, whose verdict is in the ledger, steps with sub-agents that start none, and automatic steps. The moves
+are the same as by one command each; they belong to the request that led to the first of these steps.
 """
 
 from __future__ import annotations
 
-from skills.lib.engine.decision import Move, Refused, Report
+from skills.lib.engine import inputs
+from skills.lib.engine.decision import Move, Refused
 from skills.lib.engine.engine import leave
 from skills.lib.errors import LockstepError
+from skills.lib.model.run import Request
 from skills.lib.model.texts import AT_GATE
 from skills.lib.model.types import Dispatch, Gate
 
@@ -25,20 +27,22 @@ def onward(workflow: Workflow, first: Move, proof: Proof, check: Callable[[], ob
     """The moves that follow a move in the same transaction; none if the run then is at a step with something to do.
 
     ``check`` raises LockstepError if the record of the run may not decide a gate; it is called before the first one.
-    What is refused, or fails, is left to a command of its own: the run stays before it. No step is left twice.
+    What is refused, or fails, is left to a command of its own: the run stays before it. No step is left twice. An
+    opening, which has left no step, has the digest "".
     """
-    if first.kind != "moved":
+    if first.kind not in ("moved", "opened"):
         return []
     found: list[Move] = []
-    move, left, is_checked = first, [_entry(first)], False
-    request = {name: first.run.last[name] for name in ("turn", "digest")}
+    move, left, is_checked = first, [_entry(first)] if first.kind == "moved" else [], False
+    request = {"turn": first.run.last.get("turn", first.run.turn), "digest": first.run.last.get("digest", "")}
     while _is_walked(workflow, move) and all(one["step"] != move.run.step for one in left):
         run, step = move.run, workflow.step(move.run.step or "")
         try:
             if step.gate and not is_checked:
                 check()
                 is_checked = True
-            after = leave(workflow, run, step, Report(request["digest"], "next"), proof)
+            run, report = inputs.read(workflow, run, step, Request("next"), request["digest"])
+            after = leave(workflow, run, step, report, proof)
         except (Refused, LockstepError):
             break
         if after.kind != "asked":
@@ -55,9 +59,11 @@ def _is_walked(workflow: Workflow, move: Move) -> bool:
     if run.status != "open":
         return False
     step = workflow.step(run.step or "")
-    if step.requires or workflow.step_params(step.id):
+    if step.automatic:
+        pass
+    elif step.requires or workflow.step_params(step.id):
         return False
-    if isinstance(step.handler, Gate):
+    elif isinstance(step.handler, Gate):
         if tuple(step.actions) not in ((), (AT_GATE,)) or step.repeat:
             return False
     elif not isinstance(step.handler, Dispatch) or move.create:

@@ -8,7 +8,7 @@ WORKFLOW = (
 )  # fmt: skip
 STEP = (
     "title", "do", "repeat", "forbidden", "needs", "requires", "next", "when", "outcomes", "keep", "handler",
-    "max_iterations", "at_limit", "tools", "allow", "fresh", "model", "person", "dispatch", "gate",
+    "max_iterations", "at_limit", "tools", "allow", "fresh", "model", "automatic", "person", "dispatch", "gate",
 )  # fmt: skip
 PARAM = ("type", "choices", "minimum", "maximum", "default", "required", "step", "help", "waives")
 FIELD = ("type", "choices", "minimum", "maximum", "required", "help", "waives")
@@ -26,6 +26,6 @@ GATHER = ("take", "of", "where", "first", "cut")
 ALWAYS = ("before", "passes", "never-ends-failed")
 # Texts of these mappings are numbers.
 NUMBERS = {"minimum": False, "maximum": False, "timeout": False, "bound": True, "cap": True, "max_iterations": True}
-SWITCHES = ("required", "may_fail", "at_terminal", "fresh")
+SWITCHES = ("required", "may_fail", "at_terminal", "fresh", "automatic")
 # Where a route leads if it ends the run.
 ENDS = ("null", "~", "end", "")

@@ -106,8 +106,9 @@ class Steps:
         for name in ("at_limit", "model"):
             if name in given:
                 fields[name] = reader.text(given[name], (*at, name), name)
-        if "fresh" in given:
-            fields["fresh"] = reader.switch(given["fresh"], (*at, "fresh"), "fresh")
+        for name in ("fresh", "automatic"):
+            if name in given:
+                fields[name] = reader.switch(given[name], (*at, name), name)
         for name in ("needs", "tools"):
             if name in given:
                 fields[name] = requirements.spread(reader, given[name], (*at, name), name, self.lists)

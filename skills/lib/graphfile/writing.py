@@ -203,7 +203,7 @@ def _step(step: StepDef, following: str | None) -> dict[str, Any]:
         given["tools"] = list(step.tools)
     if step.allow:
         given["allow"] = dict(step.allow)
-    return given | {name: value for name in ("fresh", "model") if (value := getattr(step, name))}
+    return given | {name: value for name in ("fresh", "model", "automatic") if (value := getattr(step, name))}
 
 
 def _said(texts: Sequence[str]) -> Any:

@@ -178,6 +178,11 @@ class Run(Record):
         if not right:
             raise TypeError("a Run has a field that no run has")
 
+    @property
+    def has_moved(self) -> bool:
+        """True if a command moved the run since it was opened; the opening itself may have left automatic steps."""
+        return self.turn > 1 and bool(self.last.get("digest"))
+
     def changed(self, **fields: Any) -> Run:
         """A copy with these fields replaced; the values of the others are shared and never altered in place."""
         made = object.__new__(Run)

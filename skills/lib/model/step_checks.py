@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from skills.lib.field_checks import check_records, shown
 from skills.lib.model.requirements import Field
-from skills.lib.model.types import Person
+from skills.lib.model.types import Dispatch, Gate, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from skills.lib.model.types import Dispatch
 
 # Signs that a shell reads otherwise than they stand: no part of a tool's name.
 _SHELL_SIGNS = frozenset("()'\"|&;<>$`")
@@ -40,6 +38,21 @@ def check_session(fresh: object, model: str | None, handler: object, where: str)
         raise ValueError(f"{where} model: {shown(model)} is not the name of a model")
     if isinstance(handler, Person) and (fresh or model):
         raise ValueError(f"{where}: a person answers it, so that no agent needs fresh or model")
+
+
+def check_automatic(automatic: object, handler: object, requires: Sequence[object], ways: int, where: str) -> None:
+    """Raise TypeError or ValueError for an ``automatic`` step that somebody has to report or decide."""
+    if not isinstance(automatic, bool):
+        raise TypeError(f"{where} automatic: {shown(automatic)} is not True or False")
+    if not automatic:
+        return
+    if isinstance(handler, (Person, Gate, Dispatch)):
+        raise ValueError(f"{where}: a step with a {type(handler).__name__} is not automatic")
+    required = [spec.name for spec in requires if isinstance(spec, Field) and spec.required]
+    if required:
+        raise ValueError(f"{where}: it is automatic, and requires {required[0]}, which only an agent can report")
+    if handler is None and ways > 1:
+        raise ValueError(f"{where}: it is automatic, and only an agent can say by which of its ways it ends")
 
 
 def check_policy(name: str, where: str) -> None:

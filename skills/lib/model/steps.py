@@ -59,7 +59,8 @@ class StepDef(Record):
     allows all. ``allow`` waives a finding of a validation rule on
     this step, with the reason: by the rule's name, or as ``rule:value`` if the rule can find several things at one
     step. ``fresh`` asks the program that runs an agent to give the step a conversation of its own, and ``model``
-    names the model for it; a printed block has neither.
+    names the model for it; a printed block has neither. The engine itself leaves an ``automatic`` step as a run enters
+    it, with nothing reported; the agent is asked only if that is refused.
     """
 
     id: str
@@ -80,6 +81,7 @@ class StepDef(Record):
     allow: Mapping[str, str] | None = None
     fresh: bool | None = None
     model: str | None = None
+    automatic: bool | None = None
 
     @property
     def _label(self) -> str:
@@ -98,8 +100,13 @@ class StepDef(Record):
             from skills.lib.model import step_checks  # no printed block has them
 
             step_checks.check_session(self.fresh, self.model, None if self.asks_later else handler, where)
+        if self.automatic is not None:
+            from skills.lib.model import step_checks  # few steps are
+
+            step_checks.check_automatic(self.automatic, handler, self.requires, len(self.next), where)
         self._set(
             fresh=self.fresh or None,  # the form as data has no False
+            automatic=self.automatic or None,
             next=_routes(self.next, f"{where} next"),
             requires=_requirements(self.requires, where, handler),
             when=_by_outcome(self.when, f"{where} when", "{Outcome.OK: 'all is done'}", check_text),

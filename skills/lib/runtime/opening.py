@@ -81,7 +81,7 @@ def _open(project: Project, workflow: Workflow, move: Move, request: Request) ->
     beside = None if request.new else open_runs.like(ledger, workflow.name, move.run.params)
     twins = [other for other in beside or () if _is_twin(project, other, move)]
     for twin in twins:
-        if twin.turn == 1:
+        if not twin.has_moved:
             project.check_step(workflow, twin)
             return project.show(workflow, project.at_its_script(twin), _notices_of(project, workflow, twin))
     if twins:
@@ -101,7 +101,8 @@ def _recorded(project: Project, workflow: Workflow, move: Move, beside: Sequence
         from skills.lib.runtime import run_policy  # few workflows have one
 
         move, _ = run_policy.noted(project, workflow, move)
-    opened = project.commit(None, move, workflow.to_data(), beside=beside)
+    onward = project.onward(workflow, move)
+    opened = project.commit(None, move, workflow.to_data(), beside=beside, onward=onward)
     _warn_of_commits(project)
     user_key.make()  # so that what this script prints is known for its own later
     return opened
@@ -157,13 +158,13 @@ def begin(
 
 
 def _is_twin(project: Project, other: Run, opening: Move) -> bool:
-    """True if ``other`` has the same parameters, project and script; on turn 1 the definition must match too.
+    """True if ``other`` has the same parameters, project and script; until it moved the definition must match too.
 
     If the run to open names the one that it comes from, so does ``other``.
     """
     run, origin = opening.run, opening.detail.get("origin")
     same = other.params == run.params and project.command_line.script_of(other) == run.script
-    same = same and not project.is_elsewhere(other) and (other.turn > 1 or other.fingerprint == run.fingerprint)
+    same = same and not project.is_elsewhere(other) and (other.has_moved or other.fingerprint == run.fingerprint)
     return same and (origin is None or project.ledger.opening(other.id).get("origin") == origin)
 
 

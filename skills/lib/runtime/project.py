@@ -13,6 +13,7 @@ from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, Refuse
 from skills.lib.field_checks import EMPTY
 from skills.lib.ledger import Ledger, is_shared
 from skills.lib.model.requirements import Artifact, Command
+from skills.lib.model.types import Dispatch, Gate
 from skills.lib.record import Record
 from skills.lib.runtime import loading
 
@@ -169,6 +170,19 @@ class Project:
             status_files.remove(self.command_line.project, ended, self.home)
             self.cancel(ended)
         return moved
+
+    def onward(self, workflow: Workflow, move: Move) -> Sequence[Move]:
+        """The moves that follow a move without a command of their own; to an opening only those of automatic steps."""
+        if move.kind not in ("moved", "opened"):
+            return ()
+        step = workflow.step(move.run.step or "")
+        if not step.automatic and (move.kind == "opened" or not isinstance(step.handler, (Gate, Dispatch))):
+            return ()
+        from skills.lib.engine import walking  # most moves lead to a step with something to do
+        from skills.lib.ledger import verification
+
+        proof = Evidence(self, move.run, move.contents)
+        return walking.onward(workflow, move, proof, lambda: verification.verify_tree(self.ledger, move.run.id))
 
     def unfinished_below(self, run: Run) -> list[Run]:
         """The sub-agents' runs below a run that have not ended, at any depth."""

@@ -8,7 +8,6 @@ from skills.lib.engine.decision import Move, Refused
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, keyed_id
 from skills.lib.model.run import Request, Run
-from skills.lib.model.types import Dispatch, Gate
 from skills.lib.runtime import cli
 from skills.lib.runtime.project import Evidence, Project, Response
 
@@ -116,7 +115,7 @@ class Runner(Project):
 
                     move, changed = run_policy.noted(self, workflow, move)
                     notices += changed
-                onward = self._walked(workflow, move) if move is not None and move.kind == "moved" else ()
+                onward = self.onward(workflow, move) if move is not None else ()
                 after = run if move is None else self.commit(run, move, definition, working, onward=onward)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)
@@ -216,16 +215,6 @@ class Runner(Project):
             verification.verify_tree(self.ledger, run.id)
         return move
 
-    def _walked(self, workflow: Workflow, move: Move) -> Sequence[Move]:
-        """The moves that follow a move without a command of their own."""
-        if not isinstance(workflow.step(move.run.step or "").handler, (Gate, Dispatch)):
-            return ()
-        from skills.lib.engine import walking  # most moves lead to a step with something to do
-        from skills.lib.ledger import verification
-
-        proof = Evidence(self, move.run, move.contents)
-        return walking.onward(workflow, move, proof, lambda: verification.verify_tree(self.ledger, move.run.id))
-
     def _with_definition(self, workflow: Workflow, run: Run) -> Run:
         """Give the run the present definition. Raises Refused if a change of it matters to the run."""
         from skills.lib.runtime import definition  # it seldom changes under a run
@@ -241,7 +230,7 @@ def _only_looks(workflow: Workflow, run: Run, request: Request) -> bool:
 
     A reviewer's command names the first step. If it verifies items again, its run begins at another one.
     """
-    present = request.step == run.step or (run.turn == 1 and request.step == workflow.steps[0].id)
+    present = request.step == run.step or (run.turn > 0 and not run.has_moved and request.step == workflow.steps[0].id)
     return (request.step == "current" or (request.turn is None and present)) and not request.reports
 
 

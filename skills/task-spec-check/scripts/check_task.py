@@ -21,7 +21,7 @@ for _ in range(4):
 if root not in sys.path:
     sys.path.insert(0, root)
 
-from taskcheck import artifacts, changes, judging, task
+from taskcheck import artifacts, changes, judging, reading, task
 from taskcheck.task import TaskProblem
 
 from skills.lib import checks
@@ -96,9 +96,9 @@ def _require_unchanged(place: dict[str, Any], found: task.Task, commit: str) -> 
 def judge(profile: str, loaded: str, evidence: str, before: str) -> dict[str, Any]:
     """The verdict, whether stronger evidence could change it, and what the state's tools are to be told."""
     place, one = task.profile(profile), json.loads(loaded)
-    reports = json.loads(evidence)
     criteria = [task.Criterion(**row) for row in one["criteria"]]
-    wrong = task.faults("evidence", reports, "evidence") or judging.report_faults(criteria, reports)
+    reports, wrong = reading.reports(json.loads(evidence), criteria)
+    wrong = wrong or task.faults("evidence", reports, "evidence") or judging.report_faults(criteria, reports)
     commit = one["base"].split()[0]
     known = (task.answer(before) or {}).get("tree", one["changed"])
     now = changes.changed(os.getcwd(), commit, place["state"])

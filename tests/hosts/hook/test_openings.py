@@ -18,6 +18,13 @@ pytestmark = pytest.mark.req("E-06", "H-02")
 ONE_STEP = source_of("guarded", 'StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),')
 
 
+BEHIND = source_of(
+    "guarded",
+    'StepDef("look", "Look", "Look.", {Outcome.OK: "work"}, requires=[Command(["true"])], automatic=True),'
+    'StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),',
+)
+
+
 def opening(host: Host) -> str:
     return shlex.join([sys.executable, str(host.agent.script), "--step", "1", "--project", str(host.project)])
 
@@ -51,6 +58,14 @@ def test_the_turn_may_end_at_the_first_step(tmp_path: Path) -> None:
     host = Host(tmp_path, source=ONE_STEP)
     opened(host, opening(host))
     assert host.stop().code == 0
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode", "qwen", "gemini"])
+def test_a_run_is_held_whose_opening_left_an_automatic_step(name: str, tmp_path: Path) -> None:
+    host = Host(tmp_path, name, source=BEHIND)
+    block = opened(host, opening(host))
+    assert (block.step, block.turn) == ("work", 2)
+    assert "'Work'" in host.use(SHELLS[name], command="touch x").reason
 
 
 def test_a_run_that_another_session_opened_holds_nobody_else(tmp_path: Path) -> None:

@@ -30,11 +30,10 @@ def prepare(project: Path) -> None:
         subprocess.run(["git", *words], cwd=project, env=environment, check=True, timeout=60)
 
 
-def evidence(verdict: str, confidence: str, line: int, quote: str, finding: str = "") -> str:
+def evidence(verdict: str, confidence: str, line: int, quote: str, finding: str = "") -> list[str]:
     """A report on the one criterion."""
-    row = {"type": "code", "location": f"README.md:{line}", "quote": quote}
-    one = {"criterion": "C1", "verdict": verdict, "confidence": confidence, "evidence": [row], "finding": finding}
-    return json.dumps([one])
+    head = f"C1 {verdict} {confidence}"
+    return [f"{head} | code | README.md:{line} | {quote}", *([f"{head} | {finding}"] if finding else [])]
 
 
 VALUES: dict[str, Any] = {
@@ -47,6 +46,6 @@ VALUES: dict[str, Any] = {
         evidence("PASS", "low", 1, "Cart"),
         evidence("FAIL", "high", 1, "Cart", "README.md:1 names no discount"),
     ),
-    "answers": [],
+    "answers": None,
 }
 PREPARE = {"task_spec_check": prepare}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from functools import cache
@@ -94,18 +95,25 @@ def state(project: Path, tasks: list[dict[str, Any]], current: str = "T1", folde
     write(project, {f"{folder}/issue.json": json.dumps(issue), f"{folder}/tasks.json": json.dumps({"tasks": tasks})})
 
 
-def evidence(case: dict[str, Any], given: dict[str, Any], turn: int) -> list[dict[str, Any]]:
+def evidence(case: dict[str, Any], given: dict[str, Any], turn: int) -> list[str]:
     """What the agent reports, written out; it may not report the same twice, word for word."""
     found = []
     for name, rows in given.items():
-        row: dict[str, Any] = {"criterion": name, "verdict": "PASS", "confidence": case.get("confidence", "high")}
-        row["finding"] = f"looked at in turn {turn}"
+        confidence = case.get("confidence", "high")
         if isinstance(rows, str):
             verdict, _, finding = rows.partition(": ")
-            found.append({**row, "verdict": verdict, "finding": finding, "evidence": []})
-        else:
-            found.append({**row, "evidence": [DATA["rows"][one] if isinstance(one, str) else one for one in rows]})
+            found.append(f"{name} {verdict} {confidence} | {finding}")
+            continue
+        head = f"{name} PASS {confidence}"
+        found.append(f"{head} | looked at in turn {turn}")
+        found += [f"{head} | {as_row(DATA['rows'][one] if isinstance(one, str) else one)}" for one in rows]
     return found
+
+
+def as_row(part: dict[str, Any]) -> str:
+    """One piece of evidence as a part of a row."""
+    said = [part["type"], part.get("location"), shlex.join(part.get("command", [])), part.get("quote")]
+    return " | ".join(filter(None, [*said, part.get("expect")]))
 
 
 def walk(case: dict[str, Any], folder: Path) -> Ended:
@@ -113,14 +121,14 @@ def walk(case: dict[str, Any], folder: Path) -> Ended:
     project = planted(case, folder)
     agent = Follower(SCRIPT, project)
     begun = ["--base", run(project, "git", "rev-parse", case["given_base"])] if "given_base" in case else []
-    block = agent.follow(agent.begin(*begun), {})
+    block = agent.begin(*begun)
     criteria = [f"C{at}" for at in range(1, len(case.get("criteria", DATA["task"]["criteria"])) + 1)]
     given = {name: rows for name, rows in DEFAULT.items() if name in criteria}
     attempts = list(case.get("attempts", [case.get("evidence", given)]))
     refused: list[str] = []
     while block.at == "prove":
         attempt = attempts.pop(0) if len(attempts) > 1 else attempts[0]
-        after = agent.follow(block, {"evidence": json.dumps(evidence(case, attempt, block.turn))})
+        after = agent.follow(block, {"evidence": evidence(case, attempt, block.turn)})
         if after.kind == "refused":
             assert after.code == "missing-evidence", after.text
             refused.append(after.why)
@@ -134,5 +142,5 @@ def walk(case: dict[str, Any], folder: Path) -> Ended:
             block = after
         for argv in case.get("between", ()):
             run(project, *argv)
-    assert block.at in ("passed", "failed"), block.text
-    return Ended(agent.follow(block, {"answers": "[]"}), refused, project)
+    assert block.kind == "done", block.text
+    return Ended(block, refused, project)

@@ -39,10 +39,10 @@ def jeeves(project: Path) -> Path:
 
 
 def loaded(project: Path, *words: str, **values: str) -> Block:
-    """The block after the task was loaded."""
+    """The block after the task was loaded, or what says why it is not."""
     agent = Follower(SCRIPT, project)
     block = agent.begin(*words)
-    return agent.run(block.command(values) if not values else with_records(block, values))
+    return agent.run(with_records(block, values)) if block.at == "load" else block
 
 
 def with_records(block: Block, values: dict[str, str]) -> str:
@@ -53,7 +53,7 @@ def with_records(block: Block, values: dict[str, str]) -> str:
 
 def judged(project: Path, block: Block, given: dict[str, Any]) -> Block:
     """The block after the evidence was reported."""
-    return Follower(SCRIPT, project).follow(block, {"evidence": json.dumps(evidence({}, given, block.turn))})
+    return Follower(SCRIPT, project).follow(block, {"evidence": evidence({}, given, block.turn)})
 
 
 def published(project: Path, block: Block, answers: list[str]) -> Block:
@@ -113,8 +113,9 @@ def test_an_answer_that_is_not_what_the_files_have_is_refused(jeeves: Path) -> N
 @pytest.mark.req("L-03")
 def test_feedback_is_there_after_a_fail_and_gone_after_a_pass(project: Path) -> None:
     feedback = project / ".lockstep-task/T1/task-feedback.md"
-    failed = published(project, judged(project, loaded(project), NOT_PROVED), [])
-    assert failed.kind == "done"
+    failed = judged(project, loaded(project), NOT_PROVED)
+    assert (failed.kind, failed.root.get("status")) == ("done", "failed")
+    assert failed.result["found"] == "- C1 FAIL | README.md:1 names no discount\n- files PASS"
     assert feedback.read_text(encoding="utf-8") == (
         "# Task Feedback: T1\n\n## Failed Criteria\n\n- C1 FAIL: README.md names the discount of 10 percent\n"
         "  - README.md:1 names no discount\n\n## Files\n\n- as allowed\n\n## Base\n\n"
@@ -122,8 +123,8 @@ def test_feedback_is_there_after_a_fail_and_gone_after_a_pass(project: Path) -> 
     )
     assert read(project, ".lockstep-task/T1/status.json")["status"] == "failed"
     passed = judged(project, loaded(project), PROVED)
-    assert passed.at == "passed"
-    published(project, passed, [])
+    assert (passed.kind, passed.root.get("status")) == ("done", "done")
+    assert passed.words("STATE").endswith("Step passed was done by the engine.")
     assert not feedback.exists()
     assert read(project, ".lockstep-task/T1/status.json")["status"] == "passed"
     progress = (project / ".lockstep-task/T1/progress.md").read_text(encoding="utf-8")
@@ -138,8 +139,7 @@ def test_two_tasks_are_checked_side_by_side_and_share_no_file(project: Path) -> 
     first, second = loaded(project, "--task", "T1"), loaded(project, "--task", "T2")
     rate = {"C1": [{"type": "code", "location": "src/billing.py:1", "quote": "RATE = 25"}]}
     passed, failed = judged(project, second, rate), judged(project, first, NOT_PROVED)
-    assert (passed.at, failed.at) == ("passed", "failed")
-    assert {published(project, block, []).kind for block in (failed, passed)} == {"done"}
+    assert [block.root.get("status") for block in (passed, failed)] == ["done", "failed"]
     names = ["evidence.json", "phase-report.json", "progress.md", "status.json"]
     assert sorted(os.listdir(project / ".lockstep-task/T1")) == [*names, "task-feedback.md"]
     assert sorted(os.listdir(project / ".lockstep-task/T2")) == names
@@ -214,10 +214,12 @@ def test_an_unknown_profile_is_refused_with_those_that_are_there(project: Path) 
 
 
 def test_nothing_is_written_if_a_path_leads_out_of_the_project(project: Path, tmp_path: Path) -> None:
-    block = judged(project, loaded(project), PROVED)
+    block = loaded(project)
     (tmp_path / "elsewhere").mkdir()
     (project / ".lockstep-task/T1").symlink_to(tmp_path / "elsewhere")
-    assert "a part of it is a link" in published(project, block, []).why
+    passed = judged(project, block, PROVED)
+    assert passed.at == "passed"
+    assert "a part of it is a link" in Follower(SCRIPT, project).run(passed.next).why
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
@@ -225,4 +227,55 @@ def test_the_rows_of_the_cases_are_evidence_by_the_schema() -> None:
     import jsonschema
 
     schema = json.loads((SKILLS / "task-spec-check/resources/evidence.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(evidence({}, {"C1": list(DATA["rows"])}, 1), schema)
+    one = {"criterion": "C1", "verdict": "PASS", "confidence": "high", "evidence": [*DATA["rows"].values()]}
+    jsonschema.validate([one], schema)
+
+
+@pytest.mark.parametrize(
+    "rows, why",
+    [
+        (["README.md:3 has it"], "row 1, 'README.md:3 has it': it begins with criterion, verdict and confidence"),
+        (["C1 PASS sure | file | README.md"], "it begins with criterion, verdict and confidence"),
+        (["C1 PASS high | code | README.md:3"], 'write "code | location | quote"'),
+        (["C1 PASS high | test | a.py:1 | pytest -q a.py"], 'write "test | location | command | quote"'),
+        (["C1 PASS high | tests | a.py:1 | x"], "'tests' is no kind of evidence; there are test, command, code"),
+        (["C1 PASS high | command | pytest 'a"], 'the command "pytest \'a" cannot be read: No closing quotation'),
+        (["C1 PASS high | command | pytest -q && true"], "name one program with its arguments; there is no shell"),
+        (["C1 PASS high | file | README.md", "C1 FAIL high | no"], "row 2: another row of C1 has another verdict"),
+        (["C1 FAIL high | file | README.md"], "C1: say in finding what is wrong or could not be found out, and where"),
+        ([], "criterion C1 is missing"),
+    ],
+)
+def test_a_row_that_says_nothing_of_its_criterion_is_refused(project: Path, rows: list[str], why: str) -> None:
+    refused = Follower(SCRIPT, project).follow(loaded(project), {"evidence": rows})
+    assert refused.kind == "refused"
+    assert why in refused.why
+
+
+def test_a_quote_may_have_bars_and_a_criterion_several_rows(project: Path) -> None:
+    (project / "README.md").write_text("# Cart\n\nA discount | of 10 | percent.\n", encoding="utf-8")
+    rows = [
+        "C1 FAIL high | code | README.md:3 | A discount | of 10 | percent",
+        "C1 FAIL high | README.md:3 is no sentence",
+        "C1 FAIL high | it has bars",
+    ]
+    failed = Follower(SCRIPT, project).follow(loaded(project), {"evidence": rows})
+    assert failed.result["found"] == "- C1 FAIL | README.md:3 is no sentence it has bars\n- files PASS"
+
+
+def test_a_criterion_with_a_command_of_the_task_needs_no_row(project: Path) -> None:
+    given = {"text": "the tests pass", "verify": [["python3", "-m", "unittest", "-q"]]}
+    state(project, [{**TASK, "acceptanceCriteria": [given]}, OTHER])
+    passed = Follower(SCRIPT, project).follow(loaded(project), {"evidence": []})
+    assert passed.result["found"] == "- C1 PASS\n- files PASS"
+    state(project, [{**TASK, "acceptanceCriteria": [{**given, "verify": [["python3", "greet.py"]]}]}, OTHER])
+    failed = Follower(SCRIPT, project).follow(loaded(project), {"evidence": []})
+    assert failed.result["found"].startswith("- C1 FAIL | python3 greet.py: ended with 1")
+
+
+def test_an_opening_that_loaded_the_task_is_repeated_until_evidence_was_given(project: Path) -> None:
+    agent = Follower(SCRIPT, project)
+    first, again = agent.begin(), agent.begin()
+    assert (again.run, again.at, again.turn) == (first.run, "prove", 2)
+    assert agent.follow(again, {"evidence": evidence({}, {"C1": ["file"]}, 2)}).at == "prove"
+    assert agent.begin().code == "already-open"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OPENINGS = "openings"
 # The first tag of a block is within so many characters of the result.
 _BEGIN = 20_000
+# What a block says of an automatic step that its command left.
+_BY_THE_ENGINE = " was done by the engine."
 
 
 def folder() -> str:
@@ -70,12 +72,14 @@ def _printed(result: Any) -> str:
     """The run of the block at a first step that a call printed: other open runs that it names do not count."""
     if isinstance(result, dict):
         run = result.get("run") if result.get("kind") in ("step", "waiting") else ""
-        turn = result.get("turn")
+        is_first = result.get("turn") == 1 or result.get("opened") is True
     else:
         lines = str(result)[:_BEGIN].split("\n")  # a host may put the errors before the output
         tag = next((line for line in lines if line.startswith(("<step ", "<waiting "))), "")
-        run, turn = _attribute(tag, "run"), int(_attribute(tag, "turn") == "1")
-    return run if turn == 1 and isinstance(run, str) and status_files.is_id(run) and "." not in run else ""
+        state = next((line for line in lines if line.startswith("  <STATE>")), "")
+        # The opening itself left each step that is told as done by the engine.
+        run, is_first = _attribute(tag, "run"), _attribute(tag, "turn") == str(1 + state.count(_BY_THE_ENGINE))
+    return run if is_first and isinstance(run, str) and status_files.is_id(run) and "." not in run else ""
 
 
 def _attribute(tag: str, name: str) -> str:

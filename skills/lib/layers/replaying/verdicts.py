@@ -62,9 +62,10 @@ _LISTS = tuple("criteria criteriaResults criterionResults acceptanceCriteria res
 _IDS = ("id", "criterion", "criterionId", "criterion_id", "name")
 _VERDICTS = ("verdict", "status", "result", "outcome")
 _DEEPEST = 6
-# The printed step of the skill that judges tasks, whose id is its verdict on the task, and those on the criteria.
-_BLOCK = re.compile(r'<step protocol="1" skill="task-spec-check" id="(\w+)"')
-_VALUE = re.compile(r'<value step="prove" name="found">([^<]*)</value>')
+# A block of the skill that judges tasks, and its verdicts on the criteria. Its last step is its verdict on the task:
+# the id of a step names it, or the end of the run.
+_BLOCK = re.compile(r'<(?:step|done) protocol="1" skill="task-spec-check"(?: id="(\w+)"| run=)')
+_VALUE = re.compile(r'<value step="(prove|passed|failed)" name="found">([^<]*)</value>')
 _JUDGED = re.compile(r"^- (C\d{1,3}) (PASS|FAIL|INCONCLUSIVE)\b", re.M)
 
 
@@ -129,15 +130,20 @@ def stated_in(
 
 def checked_in(output: str) -> dict[str, str]:
     """The verdicts of the engine in what a step of task-spec-check prints: it ran the commands and looked up places."""
-    head, _, rest = output.partition("<CONTEXT>")
-    step = _BLOCK.search(head)
-    if step is None:
+    block = _BLOCK.search(output)
+    if block is None:
+        return {}
+    part = "CONTEXT" if block[1] else "RESULT"
+    head, _, rest = output.partition(f"<{part}>")
+    if block.end() > len(head):
         return {}
     found: dict[str, str] = {}
-    for value in _VALUE.findall(rest.partition("</CONTEXT>")[0]):
+    last = block[1]
+    for step, value in _VALUE.findall(rest.partition(f"</{part}>")[0]):
         found |= {id_of(criterion): mark for criterion, mark in _JUDGED.findall(html.unescape(value))}
-    if step[1] in ("passed", "failed"):
-        found[TASK] = PASS if step[1] == "passed" else FAIL
+        last = last or step
+    if last in ("passed", "failed"):
+        found[TASK] = PASS if last == "passed" else FAIL
     return found
 
 
