@@ -120,8 +120,8 @@ THOUGHT = {
 DESIGNED = {
     "reflect.criteria": ["R1 | x | x", "R2 | x | x"],
     "propose.corrected": [],
-    "aggregate.ideas": ["I1 | x | x", "I2 | x | x"],
-    "synthesize.candidates": ["K1 x | x | x | x", "K2 x | x | x | x"],
+    "synthesize.ideas": ["I1 | x | x", "I2 | x | x"],
+    "synthesize.built": ["K1 x | I1 | x", "K2 x | I2 | x"],
     "challenge.attacks": ["K1 | x | holds", "K2 | x | holds"],
     "challenge.met": ["K1 | R1 yes: x; R2 yes: x", "K2 | R1 yes: x; R2 yes: x"],
     "select.rejected": ["K2 | x | x"],

@@ -300,9 +300,23 @@ def numbered(heading: str) -> Callable[[dict[str, str]], list[str]]:
     return rows
 
 
-def last_sentence(heading: str) -> Callable[[dict[str, str]], str]:
-    """Takes the last sentence of one section of the file that was written."""
-    return lambda writes: sentence(-1)(" ".join(section(heading)(writes).split()))
+def not_by_the_user(limits: list[str]) -> list[str]:
+    """Limits but for those that the user stated when the run was opened."""
+    return [row for row in limits if "set by the user" not in row]
+
+
+def all_but_sentence(at: int) -> Callable[[str], str]:
+    """Makes of a text the same without one sentence, which repeats what was reported before."""
+    return lambda text: " ".join(
+        one for number, one in enumerate(re.split(r"(?<=[.!?]) ", text.strip())) if number != at
+    )
+
+
+def by_criterion(rejected: list[str], met: list[str]) -> list[str]:
+    """Rows such as "K1 | why not | what would make it right", why not by the criterion that it does not meet."""
+    unmet = dict(re.findall(r"^(K\d+) \|.*?\b(R\d+) no\b", "\n".join(met), re.MULTILINE))
+    rows = [row.split(" | ") for row in rejected]
+    return [" | ".join([name, unmet.get(name, why), right]) for name, why, right in rows]
 
 
 def unless_none(text: str) -> str | None:
@@ -441,10 +455,16 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "incoherence-deep-dive.judge": {"history": ("history", unless_none), "recommended": ("recommended", unless_none)},
     "incoherence-reconcile.apply": {"note": ("note", unless_none)},
     "incoherence.batch": {"entries": ("entries", nothing)},
+    "solution-design.context": {"limits": ("limits", not_by_the_user)},
+    "solution-design-perspective.propose": {"changes": ("changes", parts(0, 2))},
+    "solution-design.synthesize": {"built": ("built", parts(0, 2, 3))},
+    "solution-design.select": {
+        "why": ("why", all_but_sentence(1)),
+        "rejected": (("rejected", "met"), by_criterion),
+    },
     "solution-design.output": {
         "design": ("writes", section("Design")),
         "steps": ("writes", numbered("Steps")),
-        "unheard": ("writes", last_sentence("Perspectives")),
     },
     "codebase-analysis.synthesize": {
         "answer": ("answer", all_but_last_sentence),

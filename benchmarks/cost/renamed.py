@@ -42,6 +42,12 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
         "verdict": "report",
         "answer": "report",
     },
+    "solution-design.context": {"stakes": "calibrate", "effort": "calibrate", "also": "calibrate"},
+    "solution-design.select": {"met": "challenge"},
+    "solution-design.synthesize": {
+        **dict.fromkeys(("ideas", "disputes", "learned"), "aggregate"),
+        "built": "synthesize.candidates",
+    },
     "code-quality.review": {"files": "scope", "intent": "scope"},
     "incoherence-deep-dive.judge": {"evidence": "trace", "history": "trace"},
     "incoherence-reconcile.apply": {"status": "account", "changes": "account", "note": "account"},

@@ -197,11 +197,11 @@ HELD: dict[Stated, Held] = {
         "prompt-engineer-single-prompt", "understand.cases", 2, 8
     ),
     Stated("solution-design/solution_design, reflect", "up to seven sub"): NoRecord("there are seven perspectives"),
-    Stated("solution-design/solution_design, synthesize", "two to four"): Bound(
-        "solution-design", "synthesize.candidates", 2, 4
+    Stated("solution-design/solution_design, synthesize", "two to four whole"): Bound(
+        "solution-design", "synthesize.built", 2, 4
     ),
     Stated("solution-design, synthesize ok", "two to four candidates"): Bound(
-        "solution-design", "synthesize.candidates", 2, 4
+        "solution-design", "synthesize.built", 2, 4
     ),
     Stated("solution-design/solution_design, challenge", "at least one for"): Refused(
         "solution-design/scripts/check_design.py",
@@ -211,7 +211,7 @@ HELD: dict[Stated, Held] = {
     Stated("solution-design/solution_design, output", "at most 700 words"): Refused(
         "solution-design/scripts/make_design.py",
         (
-            *("{path}", WORDS, ["x | x"], "x", "x", [], "x", [], [], ["K1 x | x | x | x"], []),
+            *("{path}", WORDS, ["x | x"], "x", "x", "x", [], "x", [], [], ["K1 x | x | x | x"], []),
             *("K1", "x", "x", [], [], [], []),
         ),
         "it has 2,003 words, at most 700",

@@ -29,12 +29,8 @@ SMALL = ["minimal", "removal", "upstream"]
 ALL = [*SMALL, "structural", "domain", "stateless", "first-principles"]
 
 CONTEXT: dict[str, Any] = {
-    "wanted": "No customer gets an order twice; a nightly merge is what the user thinks of.",
     "facts": ["the shop asks again after 5 s | shop.py:2", "accept() stores whatever comes | accept.py:2"],
     "limits": ["C1 | the shop cannot be changed before June | hard, set by its vendor"],
-    "done_when": ["send the same basket twice within 10 s | one order is stored"],
-}
-CALIBRATE: dict[str, Any] = {
     "effort": "small",
     "stakes": "One function and its table; undone in an hour, and no interface is bound.",
     "also": [],
@@ -45,16 +41,14 @@ REFLECT: dict[str, Any] = {
     "assumed": ["a night is soon enough | false: parcels leave at noon"],
     "criteria": ["R1 | one basket is one order | send it twice", "R2 | no order waits longer | time it"],
 }
-AGGREGATE: dict[str, Any] = {
+SYNTHESIZE: dict[str, Any] = {
     "ideas": ["I1 | refuse a basket id that is known | minimal, upstream", "I2 | drop the retry | removal"],
     "disputes": ["removal against minimal | whether the retry is needed | the vendor's log"],
     "learned": ["the basket id is in every request | shop.py:1 | it can serve as key"],
-}
-SYNTHESIZE: dict[str, Any] = {
-    "candidates": [
-        "K1 refuse and tell | accept() answers a known basket with its order | I1 | the same basket on purpose",
-        "K2 drop the retry | the shop asks once | I2 | orders that a timeout loses",
-        "K3 merge at night | a job merges twins | none | parcels that left at noon",
+    "built": [
+        "K1 refuse and tell | I1 | the same basket on purpose | accept() answers with its order",
+        "K2 ask once | I2 | orders that a timeout loses",
+        "K3 merge at night | none | parcels that left at noon | a job merges twins",
     ],
     "smallest": "K1: eight lines in one function; less would not tell the two requests apart.",
 }
@@ -71,7 +65,7 @@ SELECT: dict[str, Any] = {
     "why": "K1 alone meets R1 under every attack, with the unique index as part of it.",
     "against": "A customer who wants the same twice is refused; they can open a second basket.",
     "rejected": [
-        "K2 | loses orders | a shop that asks",
+        "K2 | R1 | a shop that asks",
         "K3 | comes late | parcels that leave late",
     ],
 }
@@ -83,17 +77,15 @@ OUTPUT: dict[str, Any] = {
 }
 STEPS = {
     "context": CONTEXT,
-    "calibrate": CALIBRATE,
     "reflect": REFLECT,
     "explore": {},
-    "aggregate": AGGREGATE,
     "synthesize": SYNTHESIZE,
     "challenge": CHALLENGE,
     "select": SELECT,
     "output": OUTPUT,
 }
 PROPOSE: dict[str, Any] = {
-    "changes": ["accept.py:2 | look the basket up before storing | 8 lines"],
+    "changes": ["accept.py:2 | 8 lines"],
     "gives_up": "The same basket cannot be ordered twice on purpose.",
     "fails_when": "Baskets that are ordered again and again, as a subscription would.",
     "fit": "strong",
@@ -105,7 +97,7 @@ DOCUMENT = """# refuse and tell
 
 A customer whose answer takes longer than 5 s is sent the order twice; 30 a month.
 
-Wanted: No customer gets an order twice; a nightly merge is what the user thinks of.
+Asked: Some customers get the same order twice. Please add a nightly job that merges duplicates.
 
 - because the shop repeats its request | shop.py:2
 - because nothing tells the two apart | accept.py:2
@@ -118,7 +110,7 @@ Any solution must do this:
 
 ## Design
 
-accept() answers a known basket with its order. It gives up: the same basket on purpose.
+refuse a basket id that is known; accept() answers with its order. It gives up: the same basket on purpose.
 
 `accept.py:2` looks the basket up.
 
@@ -132,7 +124,7 @@ The best argument against it: A customer who wants the same twice is refused; th
 
 ## Alternatives
 
-- K2 drop the retry: the shop asks once. Not taken: loses orders. What would make it right: a shop that asks.
+- K2 ask once: drop the retry. Not taken: R1 (one basket is one order). What would make it right: a shop that asks.
 - K3 merge at night: a job merges twins. Not taken: comes late. What would make it right: parcels that leave late.
 
 ## Risks
@@ -217,17 +209,17 @@ def test_a_run_leads_from_a_wish_to_a_checked_design_in_a_real_shell(project: Pa
     agent = Agent(SCRIPT, project, call=Shell(project))
     explore = come_to(agent, "explore")
     assert asked(explore) == SMALL
-    aggregate = proposed(agent, explore)
-    assert re.findall(r"What \S+ proposes", aggregate.context["explore.proposals"]) == [
+    synthesize = proposed(agent, explore)
+    assert re.findall(r"What \S+ proposes", synthesize.context["explore.proposals"]) == [
         *("What minimal proposes", "What removal proposes", "What upstream proposes")
     ]
-    output = come_to(agent, "output", aggregate)
-    assert output.context["calibrate.left_out"] == "- structural\n- domain\n- stateless\n- first-principles"
+    output = come_to(agent, "output", synthesize)
+    assert output.context["context.left_out"] == "- structural\n- domain\n- stateless\n- first-principles"
     done = agent.follow(output, **OUTPUT)
     assert (done.kind, done.result["output.document"]) == ("done", ".lockstep/design/twice.md")
     assert (project / ".lockstep/design/twice.md").read_text(encoding="utf-8") == DOCUMENT
     assert [one.step for one in agent.taken(done.run)] == [
-        *("context", "calibrate", "reflect", "explore", "aggregate", "synthesize", "challenge", "select", "output")
+        *("context", "reflect", "explore", "synthesize", "challenge", "select", "output")
     ]
 
 
@@ -245,16 +237,16 @@ def test_a_run_leads_from_a_wish_to_a_checked_design_in_a_real_shell(project: Pa
 def test_the_effort_decides_which_perspectives_are_asked(
     agent: Agent, effort: str, also: list[str], names: list[str]
 ) -> None:
-    explore = come_to(agent, "explore", calibrate={"effort": effort, "also": also})
+    explore = come_to(agent, "explore", context={"effort": effort, "also": also})
     assert asked(explore) == names
     left_out = [name for name in ALL if name not in names]
     output = come_to(agent, "output", explore)
-    assert output.context.get("calibrate.left_out", "") == "\n".join(f"- {name}" for name in left_out)
+    assert output.context.get("context.left_out", "") == "\n".join(f"- {name}" for name in left_out)
 
 
 @pytest.mark.req("W-04")
 def test_each_perspective_is_given_its_own_guide_and_the_real_problem_alone(agent: Agent) -> None:
-    explore = come_to(agent, "explore", calibrate={"effort": "large"})
+    explore = come_to(agent, "explore", context={"effort": "large"})
     begin = {name: (SKILLS / f"solution-design/resources/{name}.md").read_text(encoding="utf-8") for name in ALL}
     for child in explore.children:
         propose = agent.run_command(child.command)
@@ -264,6 +256,7 @@ def test_each_perspective_is_given_its_own_guide_and_the_real_problem_alone(agen
             "problem": REFLECT["real_problem"],
             "criteria": "- R1 | one basket is one order | send it twice\n- R2 | no order waits longer | time it",
             "facts": "- the shop asks again after 5 s | shop.py:2\n- accept() stores whatever comes | accept.py:2",
+            "constraints": "none stated",
             "limits": "- C1 | the shop cannot be changed before June | hard, set by its vendor",
         }
         assert [one for one in ALL if begin[one].splitlines()[2] in propose.text] == [name]
@@ -279,7 +272,7 @@ def test_a_run_in_which_nobody_proposed_ends_as_failed(agent: Agent) -> None:
     done = agent.run_command(left.next)
     assert (done.kind, done.words("STATE")) == (
         "done",
-        "Solution design failed at explore, after 4 transitions.",
+        "Solution design failed at explore, after 3 transitions.",
     )
 
 
@@ -288,10 +281,10 @@ def test_a_lost_perspective_is_named_to_the_end_and_in_the_document(agent: Agent
     explore = come_to(agent, "explore")
     refused = agent.run_command(explore.next)
     assert (refused.exit_code, refused.code) == (3, "unaccounted-child")
-    aggregate = proposed(agent, explore, lost="upstream")
-    assert aggregate.context["explore.lost"] == "- upstream | the host killed it"
-    assert aggregate.context["explore.proposals"].count("perspective: ") == 2
-    output = come_to(agent, "output", aggregate)
+    synthesize = proposed(agent, explore, lost="upstream")
+    assert synthesize.context["explore.lost"] == "- upstream | the host killed it"
+    assert synthesize.context["explore.proposals"].count("perspective: ") == 2
+    output = come_to(agent, "output", synthesize)
     assert output.context["explore.lost"] == "- upstream | the host killed it"
     agent.follow(output, **OUTPUT)
     text = (project / ".lockstep/design/twice.md").read_text(encoding="utf-8")
@@ -302,21 +295,19 @@ def test_a_lost_perspective_is_named_to_the_end_and_in_the_document(agent: Agent
 @pytest.mark.parametrize(
     "step, wrong, why",
     [
-        ("calibrate", {"effort": "huge"}, "one of small, medium, large"),
-        ("calibrate", {"also": ["security"]}, "is not one of minimal, removal"),
+        ("context", {"effort": "huge"}, "one of small, medium, large"),
+        ("context", {"also": ["security"]}, "is not one of minimal, removal"),
         ("reflect", {"criteria": ["R1 | one basket is one order | send it"]}, "1 entries is out of range"),
         ("context", {"limits": ["no new service | hard, operations"]}, "begin it with C1; the form is C1 | limit"),
         ("reflect", {"criteria": ["R1 | one order", "R2 | no wait | time it"]}, "2 parts; write R1 | what any"),
-        ("aggregate", {"ideas": ["I1 | refuse | minimal", "drop | removal"]}, "begin it with I2"),
+        ("synthesize", {"ideas": ["I1 | refuse | minimal", "drop | removal"]}, "begin it with I2"),
         ("challenge", {"met": [*CHALLENGE["met"][:2], "K3 | all are met"]}, "write R1 yes: by what, or R1 no: why"),
-        ("synthesize", {"candidates": SYNTHESIZE["candidates"][:1]}, "1 entries is out of range"),
-        ("synthesize", {"candidates": SYNTHESIZE["candidates"][1:]}, "begin it with K1; the form is K1 name"),
-        (
-            "synthesize",
-            {"candidates": ["K1 a | b | c | d", "K2 a | b | c"]},
-            "3 parts; write K1 name | how it solves it",
-        ),
-        ("synthesize", {"candidates": ["K1 a | b | c | d", "K2 | b | c | d"]}, "there is no name after K2"),
+        ("synthesize", {"built": SYNTHESIZE["built"][:1]}, "1 entries is out of range"),
+        ("synthesize", {"built": SYNTHESIZE["built"][1:]}, "begin it with K1; the form is K1 name"),
+        ("synthesize", {"built": ["K1 a | I1 | c", "K2 a | I2"]}, "2 parts; write K1 name | I1, I3 | gives up"),
+        ("synthesize", {"built": ["K1 a | I1 | c", "K2 | I2 | c"]}, "there is no name after K2"),
+        ("synthesize", {"built": ["K1 a | I1 | c", "K2 b | I3 | c"]}, "I3 is none of I1, I2"),
+        ("synthesize", {"built": ["K1 a | I1 | c", "K2 b | none | c"]}, "it uses no idea; say in a fourth part"),
         ("challenge", {"attacks": CHALLENGE["attacks"][:2]}, 'K3 has none; add "K3 | what happens | holds"'),
         ("challenge", {"attacks": [*CHALLENGE["attacks"], "K1 | slow | may be"]}, "does not begin with holds, bends"),
         ("challenge", {"attacks": [*CHALLENGE["attacks"], "all | slow | bends"]}, "one of K1, K2, K3 and a |"),
@@ -375,6 +366,16 @@ def test_a_design_out_of_form_or_in_the_wrong_place_is_refused(
     assert agent.follow(output, **OUTPUT).kind == "done"
 
 
+def test_candidates_are_made_of_their_ideas(agent: Agent) -> None:
+    challenge = come_to(agent, "challenge")
+    assert challenge.context["synthesize.candidates"].splitlines() == [
+        "- K1 refuse and tell | refuse a basket id that is known; accept() answers with its order | I1 | the same "
+        "basket on purpose",
+        "- K2 ask once | drop the retry | I2 | orders that a timeout loses",
+        "- K3 merge at night | a job merges twins | none | parcels that left at noon",
+    ]
+
+
 def test_constraints_are_shown_if_they_were_given(agent: Agent) -> None:
     given = agent.open(problem=PROBLEM, constraints="No new service, says operations.")
     assert given.context == {"problem": PROBLEM, "constraints": "No new service, says operations."}
@@ -395,4 +396,4 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: A
     (command,) = commands_in(load_skill(folder))
     python = command.command.replace("python3", shlex.quote(sys.executable), 1)
     opened = agent.run_command(python.replace("SKILL_DIR", str(folder)))
-    assert (opened.step, opened.root.get("of")) == ("context", "9")
+    assert (opened.step, opened.root.get("of")) == ("context", "7")

@@ -1,6 +1,6 @@
 """Checks what solution-design reports by numbers.
 
-Called in the project's root as ``limits LIST``, ``criteria LIST``, ``ideas LIST``, ``candidates LIST``, ``corrected
+Called in the project's root as ``limits LIST``, ``criteria LIST``, ``ideas LIST``, ``built IDEAS LIST``, ``corrected
 LIST``, ``attacks CANDIDATES CRITERIA ATTACKS MET`` or ``choice CANDIDATES ATTACKS CHOICE REJECTED``, each list a JSON
 array of texts; prints each fault and ends with 1 if there is one.
 """
@@ -24,8 +24,8 @@ NUMBERED = {
     "limits": "C1 | limit | hard or soft, set by whom",
     "criteria": "R1 | what any solution must do | how one would see it",
     "ideas": "I1 | idea | which perspectives had it",
-    "candidates": "K1 name | how it solves it | ideas used | gives up",
 }
+BUILT = "K1 name | I1, I3 | gives up | what it does besides"
 VERDICTS = ("holds", "bends", "breaks")
 
 _ID = re.compile(r"[A-Z]\d+\b")
@@ -45,9 +45,9 @@ def parts_of(line: str, count: int = 0) -> list[str]:
 
 
 def numbered_faults(kind: str, lines: list[str]) -> list[str]:
-    """Lines without the parts of their form, or numbered out of order; a candidate has a name beside its number."""
+    """Lines without the parts of their form, or numbered out of order."""
     form = NUMBERED[kind]
-    count, named, found = form.count("|") + 1, " " in form.partition(" |")[0], []
+    count, found = form.count("|") + 1, []
     for number, line in enumerate(lines, 1):
         parts, wanted = parts_of(line, count), f"{form[0]}{number}"
         where = f"{kind}, entry {number}, {line[:60]!r}"
@@ -55,8 +55,29 @@ def numbered_faults(kind: str, lines: list[str]) -> list[str]:
             found.append(f"{where}: begin it with {wanted}; the form is {form}")
         elif len(parts) != count or not all(parts):
             found.append(f"{where}: {len(parts)} parts; write {form}")
-        elif (parts[0] != wanted) != named:
-            found.append(f"{where}: {'there is no name after' if named else 'put a | after'} {wanted}; write {form}")
+        elif parts[0] != wanted:
+            found.append(f"{where}: put a | after {wanted}; write {form}")
+    return found
+
+
+def built_faults(ideas: list[str], built: list[str]) -> list[str]:
+    """Candidates without their name or parts, of ideas that are not there, or of nothing."""
+    known, found = list(map(id_of, ideas)), []
+    for number, line in enumerate(built, 1):
+        parts, wanted = parts_of(line, 4), f"K{number}"
+        where = f"built, entry {number}, {line[:60]!r}"
+        if id_of(line) != wanted:
+            found.append(f"{where}: begin it with {wanted}; the form is {BUILT}")
+            continue
+        if len(parts) < 3 or not all(parts):
+            found.append(f"{where}: {len(parts)} parts; write {BUILT}")
+            continue
+        if parts[0] == wanted:
+            found.append(f"{where}: there is no name after {wanted}; write {BUILT}")
+        used = re.findall(r"I\d+", parts[1])
+        found += [f"{where}: {idea} is none of {', '.join(known)}" for idea in used if idea not in known]
+        if not used and len(parts) < 4:
+            found.append(f"{where}: it uses no idea; say in a fourth part what it does")
     return found
 
 
@@ -117,11 +138,13 @@ def faults(kind: str, values: list[str]) -> list[str]:
         return choice_faults(json.loads(values[0]), json.loads(values[1]), values[2], json.loads(values[3]))
     if kind == "attacks":
         return attack_faults(*map(json.loads, values))
+    if kind == "built":
+        return built_faults(*map(json.loads, values))
     rows = [] if _UNSAID.fullmatch(values[0]) else json.loads(values[0])
     return corrected_faults(rows) if kind == "corrected" else numbered_faults(kind, rows)
 
 
-COUNTS = {**dict.fromkeys(NUMBERED, 1), "corrected": 1, "attacks": 4, "choice": 4}
+COUNTS = {**dict.fromkeys(NUMBERED, 1), "built": 2, "corrected": 1, "attacks": 4, "choice": 4}
 
 
 def main(arguments: list[str]) -> int:

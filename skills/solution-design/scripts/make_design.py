@@ -1,13 +1,15 @@
 """Makes the document of solution-design from what the run recorded.
 
-Called in the project's root as ``PATH DESIGN STEPS UNHEARD WANTED LIMITS REAL_PROBLEM BEHIND CRITERIA CANDIDATES
-ATTACKS CHOICE WHY AGAINST REJECTED PERSPECTIVES LEFT_OUT LOST``; rows are JSON arrays, and what was never recorded is
-its name in braces. Prints each fault and ends with 1 if there is one; else writes the file and prints its path as JSON.
+Called in the project's root as ``PATH DESIGN STEPS UNHEARD PROBLEM CONSTRAINTS LIMITS REAL_PROBLEM BEHIND CRITERIA
+CANDIDATES ATTACKS CHOICE WHY AGAINST REJECTED PERSPECTIVES LEFT_OUT LOST``; rows are JSON arrays, and what was never
+recorded is its name in braces. Prints each fault and ends with 1 if there is one; else writes the file and prints its
+path as JSON.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 root = os.path.realpath(__file__)
@@ -23,16 +25,19 @@ from skills.lib.checks import flat, rows_of
 
 MOST_WORDS = 700
 FOLDER = ".lockstep/design"
-VALUES = 18
+# The constraints of a run that was given none.
+UNSTATED = "none stated"
+VALUES = 19
 
 
 class Recorded:
     """What a run recorded; a value that it never recorded is empty."""
 
     def __init__(self, values: list[str]) -> None:
-        self.path, self.design, steps, self.unheard, self.wanted, limits, self.real_problem = values[:7]
-        behind, criteria, candidates, attacks, self.choice, self.why, self.against = values[7:14]
-        rejected, asked, left_out, lost = values[14:]
+        self.path, self.design, steps, self.unheard, self.problem = values[:5]
+        self.constraints, limits, self.real_problem = values[5:8]
+        behind, criteria, candidates, attacks, self.choice, self.why, self.against = values[8:15]
+        rejected, asked, left_out, lost = values[15:]
         self.behind = rows_of(behind)
         self.steps, self.limits, self.criteria = rows_of(steps), rows_of(limits), rows_of(criteria)
         self.candidates = {id_of(row): parts_of(row) for row in rows_of(candidates)}
@@ -59,6 +64,7 @@ def document(run: Recorded) -> str:
     """The document as Markdown."""
     name, how, _, gives_up = run.candidates[run.choice]
     of_choice = [parts_of(row) for row in run.attacks if id_of(row) == run.choice and verdict_of(row) != "holds"]
+    stated = [run.constraints] if run.constraints not in ("", UNSTATED) else []
     lost = [row.partition(" | ") for row in run.lost]
     heard = [one for one in run.asked if one not in [name for name, _, _ in lost]]
     unheard = [f"- {one}: left out, for the effort that was chosen" for one in run.left_out]
@@ -67,14 +73,14 @@ def document(run: Recorded) -> str:
         "Problem": [
             flat(run.real_problem),
             "",
-            f"Wanted: {flat(run.wanted)}",
+            f"Asked: {flat(run.problem)}",
             "",
             *[f"- {flat(row)}" for row in run.behind],
             "",
             "Any solution must do this:",
             "",
             *[f"- {flat(row)}" for row in run.criteria],
-            *[f"- limit: {flat(row)}" for row in run.limits],
+            *[f"- limit: {flat(row)}" for row in (*stated, *run.limits)],
         ],
         "Design": [f"{flat(how)}. It gives up: {flat(gives_up)}.", "", run.design.strip()],
         "Why": [run.why.strip(), "", f"The best argument against it: {run.against.strip()}"],
@@ -90,6 +96,8 @@ def document(run: Recorded) -> str:
 def _alternative(run: Recorded, name: str) -> str:
     title, how, _, _ = run.candidates[name]
     _, why, right = [*run.rejected.get(name, [name]), "", ""][:3]
+    unmet = {id_of(row): parts_of(row)[1] for row in run.criteria}
+    why = re.sub(r"\bR\d+\b", lambda named: f"{named[0]} ({unmet[named[0]]})" if named[0] in unmet else named[0], why)
     return f"- {flat(title)}: {flat(how)}. Not taken: {flat(why)}. What would make it right: {flat(right)}."
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PROMPTS = read_prompts(__file__)
 PROPOSED: list[Requirement] = [
     Field("proposal", minimum=60, maximum=2500, help="what is changed, and how that solves the problem, step by step"),
-    Field("changes", "list", maximum=10, help='each "place | what changes there | size"; [] where nothing would'),
+    Field("changes", "list", maximum=10, help='each "place | size"; [] where nothing would'),
     Field("gives_up", minimum=20, maximum=600, help="what this costs, and what it no longer allows"),
     Field("fails_when", minimum=20, maximum=600, help="the condition under which it is the wrong solution"),
     Field(
@@ -30,9 +30,10 @@ PARAMS = [
     Arg("problem", help="the problem to solve"),
     Arg("criteria", "list", help='what any solution must do, each "R1 | … | how one would see it"'),
     Arg("facts", "list", help="what is known, each with its place"),
-    Arg("limits", "list", default=[], help="limits that any solution must respect"),
+    Arg("constraints", default="none stated", help="limits that any solution must respect, as the user said them"),
+    Arg("limits", "list", default=[], help="further limits"),
 ]
-GIVEN = ("perspective", "problem", "criteria", "facts", "limits")
+GIVEN = ("perspective", "problem", "criteria", "facts", "constraints", "limits")
 
 
 WORKFLOW = Workflow(

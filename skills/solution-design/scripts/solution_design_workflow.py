@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
@@ -31,17 +33,16 @@ GUIDES = {
 BY_EFFORT = {"small": 3, "medium": 5, "large": 7}
 
 SITUATION: list[Requirement] = [
-    Field("wanted", minimum=20, maximum=800, help="what the user wants to be able to do or be rid of, in their terms"),
     Field("facts", "list", minimum=2, maximum=14, help='each "fact | place or source"'),
-    Field("limits", "list", maximum=8, required=False, help='each "C1 | limit | hard or soft, set by whom"'),
     Field(
-        "done_when", "list", minimum=1, maximum=5, help='each "what to do or look at | what is seen once it is solved"'
+        "limits",
+        "list",
+        maximum=8,
+        required=False,
+        help='others than constraints: "C1 | limit | hard or soft, by whom"',
     ),
-    Command(["check_design.py", "limits", "{limits}"], 60, help="C1, C2, … with their three parts"),
-]
-SIZE: list[Requirement] = [
-    Field("effort", choices=tuple(BY_EFFORT), help="small asks three perspectives, medium five, large all seven"),
     Field("stakes", minimum=20, maximum=500, help="how far a wrong design reaches, and what undoing it costs"),
+    Field("effort", choices=tuple(BY_EFFORT), help="small asks three perspectives, medium five, large all seven"),
     Field(
         "also",
         "list",
@@ -50,6 +51,7 @@ SIZE: list[Requirement] = [
         required=False,
         help="perspectives that this problem calls for besides",
     ),
+    Command(["check_design.py", "limits", "{limits}"], 60, help="C1, C2, … with their three parts"),
 ]
 REAL: list[Requirement] = [
     Field(
@@ -77,7 +79,7 @@ REAL: list[Requirement] = [
     ),
     Command(["check_design.py", "criteria", "{criteria}"], 60, help="R1, R2, … with their three parts"),
 ]
-JOINED: list[Requirement] = [
+CANDIDATES: list[Requirement] = [
     Field("ideas", "list", minimum=2, maximum=10, help='each "I1 | idea | which perspectives had it"'),
     Field(
         "disputes", "list", maximum=6, required=False, help='each "who against whom | over what | what would settle it"'
@@ -89,14 +91,12 @@ JOINED: list[Requirement] = [
         required=False,
         help='each "fact that nobody knew before | place | what it changes"',
     ),
-    Command(["check_design.py", "ideas", "{ideas}"], 60, help="I1, I2, … with their three parts"),
-]
-CANDIDATES: list[Requirement] = [
-    Field("candidates", "list", minimum=2, maximum=4, help='each "K1 name | how it solves it | ideas used | gives up"'),
+    Field("built", "list", minimum=2, maximum=4, help='each "K1 name | I1, I3 | gives up | what it does besides"'),
     Field(
         "smallest", minimum=20, maximum=400, help="which candidate is the least change that could do, and why not less"
     ),
-    Command(["check_design.py", "candidates", "{candidates}"], 60, help="K1, K2, … with their four parts"),
+    Command(["check_design.py", "ideas", "{ideas}"], 60, help="I1, I2, … with their three parts"),
+    Command(["check_design.py", "built", "{ideas}", "{built}"], 60, help="K1, K2, … of these ideas"),
 ]
 ATTACKS: list[Requirement] = [
     Field(
@@ -113,7 +113,13 @@ CHOICE: list[Requirement] = [
     Field("choice", choices=("K1", "K2", "K3", "K4"), help="the candidate that is taken"),
     Field("why", minimum=40, maximum=1000, help="what decides it, by criteria and attacks"),
     Field("against", minimum=20, maximum=600, help="the best argument against the choice, and why it does not prevail"),
-    Field("rejected", "list", minimum=1, maximum=3, help='every other one: "K2 | why not | what would make it right"'),
+    Field(
+        "rejected",
+        "list",
+        minimum=1,
+        maximum=3,
+        help='every other one: "K2 | R2, or why not | what would make it right"',
+    ),
     Command(
         ["check_design.py", "choice", "{synthesize.candidates}", "{challenge.attacks}", "{choice}", "{rejected}"],
         60,
@@ -123,11 +129,20 @@ CHOICE: list[Requirement] = [
 WRITTEN: list[Requirement] = [
     Field("design", minimum=60, maximum=5000, help="what is changed where, and one real case from end to end"),
     Field("steps", "list", minimum=1, maximum=12, help='each "what is done | how it is checked, and taken back"'),
-    Field("unheard", maximum=600, required=False, help="what it may have cost that a perspective was not heard"),
+    Field("unheard", maximum=600, required=False, help="what it may have cost that a perspective was lost"),
     Field("path", maximum=300, required=False, help="where the document goes, if the user named a place"),
     Command(
         [
-            *("make_design.py", "{path}", "{design}", "{steps}", "{unheard}", "{context.wanted}", "{context.limits}"),
+            *(
+                "make_design.py",
+                "{path}",
+                "{design}",
+                "{steps}",
+                "{unheard}",
+                "{problem}",
+                "{constraints}",
+                "{context.limits}",
+            ),
             *(
                 "{reflect.real_problem}",
                 "{reflect.behind}",
@@ -136,7 +151,7 @@ WRITTEN: list[Requirement] = [
                 "{challenge.attacks}",
             ),
             *("{select.choice}", "{select.why}", "{select.against}", "{select.rejected}"),
-            *("{calibrate.perspectives}", "{calibrate.left_out}", "{explore.lost}"),
+            *("{context.perspectives}", "{context.left_out}", "{explore.lost}"),
         ],
         60,
         help="writes the document",
@@ -149,9 +164,9 @@ PARAMS = [
 ]
 
 ASKED = ("problem", "constraints")
-KNOWN = ("context.facts", "context.limits", "context.done_when")
+KNOWN = ("context.facts", "constraints", "context.limits")
 GOAL = ("reflect.real_problem", "reflect.criteria")
-UNHEARD = ("calibrate.left_out", "explore.lost")
+UNHEARD = ("context.left_out", "explore.lost")
 
 
 def calibrate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -163,8 +178,24 @@ def calibrate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 def guided(ctx: StepContext) -> list[str]:
     """The perspectives that are asked, each with its guide."""
-    names = ctx.run_state["calibrate"]["perspectives"]
+    names = ctx.run_state["context"]["perspectives"]
     return [f"{name}: {GUIDES[name].partition(chr(10))[2].strip()}" for name in names]
+
+
+def build(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Make each candidate of the ideas that it uses, and of what it does besides."""
+    ideas = {name: text for name, text, *_ in (parts_of(row) for row in ctx.step_state["ideas"])}
+    made = []
+    for row in ctx.step_state["built"]:
+        name, used, gives_up, besides = [*parts_of(row, 4), ""][:4]
+        how = [text for idea, text in ideas.items() if idea in re.findall(r"I\d+", used)]
+        made.append(" | ".join([name, "; ".join([*how, *filter(None, [besides])]), used, gives_up]))
+    return Outcome.OK, {"candidates": made}
+
+
+def parts_of(row: str, count: int = 0) -> list[str]:
+    """What stands between the bars of a row; the last of ``count`` parts may hold further bars."""
+    return [part.strip() for part in row.split("|", count - 1)]
 
 
 def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -199,30 +230,23 @@ WORKFLOW = Workflow(
     "solution-design",
     step(
         "context",
-        "Collect the context",
-        ("calibrate", "each fact has its place, and it is plain how one would see that the problem is gone"),
+        "Collect the context, and size the effort",
+        ("reflect", "each fact has its place, and the effort fits what a wrong design would cost"),
         ASKED,
         SITUATION,
-    ),
-    step(
-        "calibrate",
-        "Calibrate the effort",
-        ("reflect", "the effort fits what a wrong design would cost"),
-        ("context.wanted", *KNOWN),
-        SIZE,
         calibrate,
     ),
     step(
         "reflect",
         "Reflect on the real problem",
         ("explore", "the problem holds no solution, and no criterion fits one solution alone"),
-        ("problem", "context.wanted", *KNOWN),
+        ("problem", *KNOWN),
         REAL,
     ),
     step(
         "explore",
         "Have the perspectives propose",
-        ("aggregate", "every sub-agent has finished, or is accounted for as lost"),
+        ("synthesize", "every sub-agent has finished, or is accounted for as lost"),
         (),
         handler=Dispatch(
             AgentRole.ARCHITECT,
@@ -234,6 +258,7 @@ WORKFLOW = Workflow(
                 "problem": "{reflect.real_problem}",
                 "criteria": "{reflect.criteria}",
                 "facts": "{context.facts}",
+                "constraints": "{constraints}",
                 "limits": "{context.limits}",
             },
             cap=len(PERSPECTIVES),
@@ -241,24 +266,18 @@ WORKFLOW = Workflow(
         fails="all are lost, so that nobody proposed anything: the run ends as failed",
     ),
     step(
-        "aggregate",
-        "Join the proposals",
-        ("synthesize", "every idea says who had it, and what was learned is apart from what is proposed"),
-        (*GOAL, "context.facts", "context.limits", "reflect.assumed", "explore.proposals", *UNHEARD),
-        JOINED,
-    ),
-    step(
         "synthesize",
-        "Build the candidates",
+        "Join the proposals, and build candidates",
         ("challenge", "two to four candidates that differ in what they give up"),
-        (*GOAL, "context.limits", "aggregate.ideas", "aggregate.disputes", "aggregate.learned"),
+        (*GOAL, *KNOWN, "reflect.assumed", "explore.proposals", *UNHEARD),
         CANDIDATES,
+        build,
     ),
     step(
         "challenge",
         "Challenge each candidate",
         ("select", "every candidate was attacked where it is weakest, and held against every criterion"),
-        (*GOAL, *KNOWN, "aggregate.learned", "synthesize.candidates"),
+        (*GOAL, *KNOWN, "synthesize.learned", "synthesize.disputes", "synthesize.candidates"),
         ATTACKS,
     ),
     step(
@@ -266,7 +285,7 @@ WORKFLOW = Workflow(
         "Select one",
         ("output", "one is chosen for reasons that the attacks and criteria bear, and each other one is answered"),
         (
-            *(*GOAL, "context.wanted", "calibrate.stakes", "context.limits", "synthesize.candidates"),
+            *(*GOAL, "problem", "context.stakes", "constraints", "context.limits", "synthesize.candidates"),
             *("synthesize.smallest", "challenge.attacks", "challenge.met"),
         ),
         CHOICE,
@@ -276,7 +295,14 @@ WORKFLOW = Workflow(
         "Write the design",
         (None, "somebody who was not here could build it"),
         (
-            *(*GOAL, "context.limits", "explore.proposals", "synthesize.candidates", "challenge.attacks"),
+            *(
+                *GOAL,
+                "constraints",
+                "context.limits",
+                "explore.proposals",
+                "synthesize.candidates",
+                "challenge.attacks",
+            ),
             *("select.choice", "select.why", *UNHEARD),
         ),
         WRITTEN,

@@ -3,15 +3,12 @@
 from typing import Any
 
 VALUES: dict[str, Any] = {
-    "calibrate.also": [],
+    "context.also": [],
     "context.limits": ["C1 | no new dependency | hard, set by the user"],
     "reflect.criteria": ["R1 | one order each | send it twice", "R2 | nobody waits | time it"],
-    "aggregate.ideas": ["I1 | refuse a second one | minimal", "I2 | merge them | removal"],
+    "synthesize.ideas": ["I1 | refuse a second one | minimal", "I2 | merge them | removal"],
     "propose.corrected": [],
-    "synthesize.candidates": [
-        "K1 refuse | the border refuses a second one | I1 | repeating on purpose",
-        "K2 merge | a job merges two that are the same | I2 | seeing both",
-    ],
+    "synthesize.built": ["K1 refuse | I1 | repeating on purpose", "K2 merge | I2 | seeing both"],
     "challenge.attacks": ["K1 | two at once | bends: an index refuses", "K2 | half done, then killed | breaks"],
     "challenge.met": ["K1 | R1 yes: the index; R2 yes", "K2 | R1 no: a job comes late; R2 yes"],
     "select.choice": "K1",
