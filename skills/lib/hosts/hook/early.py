@@ -220,8 +220,10 @@ class Library:
         """What Python's own finders return for a module of the library, or for one in C; None for any other."""
         if name in IN_C:
             return extension(name)
-        folder = path[0] if path else {"skills": ROOT, "__future__": os.path.dirname(os.__file__)}.get(name)
-        if not folder or (path and not name.startswith("skills.")):
+        folder = ROOT if name == "skills" else path[0] if path and name.startswith("skills.") else ""
+        if name == "__future__":
+            folder = os.path.dirname(getattr(os, "__file__", ""))
+        if not folder:
             return None
         place = os.path.join(folder, name.rpartition(".")[2])
         spec: ModuleSpec
