@@ -120,7 +120,7 @@ def _first_move(python: str, skill: Skill, project: str, at: int) -> Sample:
     policy.prepare()
     begin = [*host.begin(skill, policy.params), "--new"]
     agent = Agent(skill, host, policy, rng, 0, Counts(), begin)
-    block = host.call(begin)
+    block = agent.call(begin)
     agent.plan = policy.plan(block)
     while agent.plan.outcome != "ok":
         agent.plan = policy.plan(block)

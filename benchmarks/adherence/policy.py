@@ -146,8 +146,6 @@ class Policy:
         """The word of the outcome; None if it depends on more than this block."""
         if len(block.outcomes) == 1:
             return next(iter(block.outcomes))
-        if not block.outcomes and block.tag == "step" and block.run:  # one way on, about which there is nothing to say
-            return "ok"
         if block.chooses or not block.run:
             return self.rng.choice(list(block.outcomes)) if block.outcomes else None
         state = block.banner
