@@ -16,6 +16,7 @@ from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.cost import forms
 from benchmarks.cost.meter import PATH, Meter, places
 from benchmarks.cost.renamed import MADE, PLACED
+from benchmarks.cost.rows import item_edits
 from benchmarks.cost.texts import Missing, Texts
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, Spec, filled, placeholders, reported
@@ -205,6 +206,8 @@ class Walk:
         ):
             return self._judged(spec, block, target, points)
         step = f"{block.root.get('skill')}.{block.step}"
+        if step == "refactor.synthesize" and spec.name in ("edits", "items"):
+            return self._items(spec, block.run, forms.without_derived(said["writes"]))
         if spec.name in forms.OLDER.get(step, {}):
             older, formed = forms.OLDER[step][spec.name]
             names = (older,) if isinstance(older, str) else older
@@ -234,6 +237,15 @@ class Walk:
         if spec.required:
             return value
         return (new if isinstance(value, list) else value) if new else None
+
+    def _items(self, spec: Spec, run: str, items: list[dict[str, Any]]) -> list[Any] | None:
+        """Of work items those that are new; what changed in the words of earlier ones is reported first, as edits."""
+        before = self._reported.setdefault((run, "items"), [])
+        if spec.name == "edits":
+            return item_edits(before, items) or None
+        new = [item for item in items if item["id"] not in [one["id"] for one in before]]
+        self._reported[run, "items"] = items
+        return new or None
 
     def _judged(self, spec: Spec, block: PrintedBlock, target: str, points: list[Point]) -> Any:
         """What a reviewer states and judges, in the form that the block asks for."""

@@ -31,7 +31,7 @@ BUDGETS = {
     "planner-quick": 115_500,
     "problem-analysis": 30_500,
     "prompt-engineer": 37_500,
-    "refactor": 62_500,
+    "refactor": 60_500,
     "safe-shell-search": 5_500,
     "solution-design": 62_500,
     "task-spec-check": 5_000,

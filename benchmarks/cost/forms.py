@@ -16,14 +16,17 @@ from benchmarks.cost.rows import (
     by_option,
     changed_parts,
     ids,
+    joined_by_id,
     options,
     points,
     results,
     sentence,
     sentences_on_ids,
     tests,
+    unnamed,
     with_coverage,
     without_ids,
+    without_keep,
 )
 from benchmarks.cost.texts import Missing, project_files
 
@@ -271,6 +274,11 @@ def searched_signs(signs: list[str], searched: list[str]) -> list[str]:
     return [f"{sign} | {rows[name]} | {excuse}" for name, sign, _, excuse in parts]
 
 
+def candidates(rows: list[str]) -> list[str]:
+    """The places of candidates; those in the file of the one before begin with ":line"."""
+    return in_same_file(until(" | ")(rows))
+
+
 def without_derived(writes: dict[str, str]) -> list[dict[str, Any]]:
     """The work items of a file, without what a script adds to each, and without empty lists."""
     items = json.loads(next(iter(writes.values())))["items"]
@@ -446,10 +454,15 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "doc-sync.report": {"note": ("report", paragraph(2))},
     "refactor-explore.search": {
         "signs": (("former_signs", "searched"), searched_signs),
-        "candidates": ("candidates", until(" | ")),
+        "candidates": ("candidates", candidates),
     },
-    "refactor-explore.judge": {"unsearched": ("summary", sentence(-1))},
-    "refactor.synthesize": {"items": ("writes", without_derived), "path": ("items_file", str)},
+    "refactor-explore.judge": {
+        "dismissed": (("dismissed", "findings"), unnamed),
+        "unsearched": ("summary", sentence(-1)),
+    },
+    "refactor.triage": {"triaged": ("triaged", without_keep)},
+    "refactor.cluster": {"clusters": (("clusters", "weighed"), joined_by_id)},
+    "refactor.synthesize": {"path": ("items_file", str)},
     "incoherence-explore.findings": {"unread": ("unread", unless_none)},
     "incoherence.candidates": {"joined": ("candidates", joined_findings)},
     "incoherence-deep-dive.judge": {"history": ("history", unless_none), "recommended": ("recommended", unless_none)},

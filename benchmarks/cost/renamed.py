@@ -58,6 +58,7 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
     "leon-writing-style.read": {"tells": "tells", "departures": "align"},
     "leon-writing-style.consolidate": {"marks": "marks"},
     "prompt-engineer-single-prompt.understand": {"cases": "assess", "findings": "assess"},
+    "refactor.cluster": {"weighed": "weigh"},
     "refactor-explore.search": {"former_signs": "principle.signs"},
     "refactor-explore.judge": {"summary": "report"},
 }

@@ -1,9 +1,10 @@
-"""The forms in which decision-critic and deepthink ask for rows that the frozen texts say in several lists."""
+"""The forms in which decision-critic, deepthink and refactor ask for rows that the texts have in several lists."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,3 +135,48 @@ def beyond_gaps(rows: list[str], gaps: list[str]) -> list[str] | None:
     told = [set(re.findall(r"\w{5,}", gap)) for gap in gaps]
     new = [row for row in rows if all(len(gap & set(re.findall(r"\w{5,}", row))) < 2 for gap in told)]
     return new or None
+
+
+def unnamed(dismissed: list[str], findings: list[str]) -> list[str]:
+    """Candidates that were dismissed, without those that the text of a finding names."""
+    named = " ".join(findings)
+    return [row for row in dismissed if not re.search(rf"{re.escape(row.partition(' | ')[0])}(?!\d)", named)]
+
+
+def without_keep(rows: list[str]) -> list[str]:
+    """Rows such as "F1 | keep | SHOULD | why" without the word: its severity says it."""
+    return [row.replace(" | keep | ", " | ", 1) for row in rows]
+
+
+def joined_by_id(rows: list[str], others: list[str]) -> list[str]:
+    """Rows, each with the parts of the other row of its id at its end."""
+    ends = dict(row.split(" | ", 1) for row in others)
+    return [f"{row} | {ends[row.partition(' | ')[0]]}" for row in rows]
+
+
+def item_edits(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[str]:
+    """What is reported for items whose words changed: of each change the words before, quoted once, and after it."""
+    known, found = {item["id"]: item for item in before}, []
+    for item in after:
+        old_item = known.get(item["id"], item)
+        whole = "\n".join(part for part in old_item.values() if isinstance(part, str))
+        for name in [name for name, part in item.items() if isinstance(part, str) and part != old_item.get(name)]:
+            old, new = old_item[name].split(" "), item[name].split(" ")
+            for _, at, end, to, stop in _changes(old, new):
+                while at and whole.count(" ".join(old[at:end])) != 1:
+                    at, to = at - 1, to - 1
+                found.append(f'{item["id"]} | "{" ".join(old[at:end])}" -> "{" ".join(new[to:stop])}"')
+    return found
+
+
+def _changes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+    """The changes between two lists of words; those with three words or fewer between them are one."""
+    found: list[tuple[str, int, int, int, int]] = []
+    for code in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if code[0] == "equal":
+            continue
+        if found and code[1] - found[-1][2] <= 3:
+            found[-1] = ("replace", found[-1][1], code[2], found[-1][3], code[4])
+        else:
+            found.append(code)
+    return found

@@ -71,21 +71,18 @@ SEARCHED: Values = {
 UNSEARCHED = "shop/old.py, since it is generated"
 TRIAGED: Values = {
     "triaged": [
-        "F1 | keep | MUST | an order is gone and nobody sees it, load.py:7 passes",
-        "F2 | keep | SHOULD | the two totals of one order differ by a cent",
+        "F1 | MUST | an order is gone and nobody sees it, load.py:7 passes",
+        "F2 | SHOULD | the two totals of one order differ by a cent",
         "F3 | drop | below the threshold: one way only",
     ],
 }
+ASKED = "C1 | ask | may an order be dropped? README.md:3 does not say"
 CLUSTERS: Values = {
     "clusters": [
-        "C1 | F1 | reading has no way to report | the function returns orders and nothing else",
-        "C2 | F2 | no place owns the rounding | both call quantize by themselves",
-    ],
-}
-WEIGHED: Values = {
-    "weighed": [
-        "C1 | ask | may an order be dropped? README.md:3 does not say",
-        "C2 | refactor | no test and no comment asks for two roundings, shop/cart.py:5",
+        "C1 | F1 | reading has no way to report | the function returns orders and nothing else | ask "
+        "| may an order be dropped? README.md:3 does not say",
+        "C2 | F2 | no place owns the rounding | both call quantize by themselves | refactor "
+        "| no test and no comment asks for two roundings, shop/cart.py:5",
     ],
 }
 ITEMS_FILE = ".lockstep/refactor/rounding.json"
@@ -193,7 +190,7 @@ def review(agent: Follower, block: Block, answers: list[dict[str, Any]]) -> Bloc
 def to_items(agent: Follower, triage: Block) -> Block:
     """From the triage to the step that writes the work items."""
     block = triage
-    for values in (TRIAGED, CLUSTERS, WEIGHED):
+    for values in (TRIAGED, CLUSTERS):
         block = agent.follow(block, values)
     assert block.at == "synthesize"
     return block
@@ -209,9 +206,8 @@ def stable(block: Block) -> str:
 def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage: Block, project: Path) -> None:
     assert (triage.at, triage.context["explore.pick"]) == ("triage", PICK)
     cluster = agent.follow(triage, TRIAGED)
-    weigh = agent.follow(cluster, CLUSTERS)
-    synthesize = agent.follow(weigh, WEIGHED)
-    assert [block.at for block in (cluster, weigh, synthesize)] == ["cluster", "weigh", "synthesize"]
+    synthesize = agent.follow(cluster, CLUSTERS)
+    assert [block.at for block in (cluster, synthesize)] == ["cluster", "synthesize"]
     failed = review(agent, agent.follow(synthesize, WRITTEN), first_answers("FAIL"))
     assert (failed.at, failed.root.get("iteration")) == ("synthesize", "2")
     assert failed.context["work-items.findings"] == (
@@ -222,8 +218,9 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
     changed = {**ITEM, "requires": ["W2"], "proof": "tests/test_total.py of W2"}
     silent = agent.follow(failed, items(changed, PIN, fixes=["keeps-1 | changed | it is fixed"]))
     assert "nothing answers keeps-1" in silent.words("WHY")
-    part = {name: text for name, text in changed.items() if name == "id" or text != ITEM.get(name)}
-    again = agent.follow(failed, items(part, PIN, fixes=[f"keeps-1 | changed | {ITEMS_FILE}"]))
+    edits = ['W1 | "run the tests" -> "tests/test_total.py of W2"']
+    part = {"id": "W1", "requires": ["W2"]}
+    again = agent.follow(failed, items(part, PIN, edits=edits, fixes=[f"keeps-1 | changed | {ITEMS_FILE}"]))
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
     done = review(agent, again, second_answers())
     assert (done.at, done.root.get("status")) == ("done", "done")
@@ -231,7 +228,7 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
     assert json.loads((project / ITEMS_FILE).read_text(encoding="utf-8")) == {
         "pick": PICK,
         "items": [whole(changed), whole(PIN)],
-        "stays": ["C1 | ask | may an order be dropped? README.md:3 does not say"],
+        "stays": [ASKED],
     }
     assert "questions to the user (ruled `ask` in `stays`)" in done.text
 
@@ -413,12 +410,12 @@ def test_a_run_ends_if_nothing_was_found(agent: Follower, exploring: Block) -> N
 
 @pytest.mark.req("W-03")
 def test_a_run_ends_if_everything_is_intended(agent: Follower, triage: Block) -> None:
-    weigh = agent.follow(agent.follow(triage, TRIAGED), CLUSTERS)
-    assert weigh.context["explore.pick"] == PICK
-    assert "`:PERF:`" in weigh.words("DO")
-    rows = ["C1 | leave | shop/load.py:6 is best effort", "C2 | ask | which one is right?"]
-    done = agent.follow(weigh, {"weighed": rows})
-    assert (done.at, done.result["weighed"].count("\n")) == ("done", 1)
+    cluster = agent.follow(triage, TRIAGED)
+    assert cluster.context["explore.pick"] == PICK
+    assert "`:PERF:`" in cluster.words("DO")
+    rows = ["C1 | F1 | x | y | leave | shop/load.py:6 is best effort", "C2 | F2 | x | y | ask | which one is right?"]
+    done = agent.follow(cluster, {"clusters": rows})
+    assert (done.at, done.result["clusters"].count("\n")) == ("done", 1)
 
 
 @pytest.mark.parametrize(
@@ -427,12 +424,12 @@ def test_a_run_ends_if_everything_is_intended(agent: Follower, triage: Block) ->
         (["F1 | drop | no", "F2 | drop | no"], "finding F3 is missing"),
         (["F1 | drop | no", "F2 | drop | no", "F3 | drop | no", "F4 | drop | no"], "F4 is no finding"),
         (["F1 | drop | no", "F1 | drop | no", "F2 | drop | no", "F3 | drop | no"], "finding F1 is given twice"),
-        (["F1 | keep | HIGH | seen", "F2 | drop | no", "F3 | drop | no"], "one of MUST, SHOULD, COULD"),
-        (["F1 | keep | MUST |", "F2 | drop | no", "F3 | drop | no"], "what you saw at the place"),
+        (["F1 | HIGH | seen it there", "F2 | drop | no", "F3 | drop | no"], "one of MUST, SHOULD, COULD"),
+        (["F1 | MUST |", "F2 | drop | no", "F3 | drop | no"], "what you saw at the place"),
         (["F1 | maybe | no", "F2 | drop | no", "F3 | drop | no"], "or F1 | drop | why"),
         (["F1 | drop | ", "F2 | drop | no", "F3 | drop | no"], "or F1 | drop | why"),
-        (["F1 | drop | no", "F2 | drop | not so", "F3 | drop | not so"], "or F1 | drop | why, not in one word"),
-        (["F1 | keep | MUST | agreed", "F2 | drop | not so", "F3 | drop | not so"], "what you saw at the place"),
+        (["F1 | drop | no", "F2 | drop | not so", "F3 | drop | not so"], "or F1 | drop | why; not in one word"),
+        (["F1 | MUST | agreed", "F2 | drop | not so", "F3 | drop | not so"], "what you saw at the place"),
     ],
 )
 def test_each_finding_has_one_row_that_says_what_becomes_of_it(project: Path, rows: list[str], why: str) -> None:
@@ -487,6 +484,19 @@ def test_each_candidate_is_a_finding_or_dismissed(
 ) -> None:
     candidates = ["shop/cart.py:5 | rounds", "shop/load.py:6-7 | passes"]
     assert check(project, "findings", findings, candidates, dismissed) == (bool(wanted), wanted)
+
+
+def test_a_candidate_that_begins_with_its_line_is_in_the_file_of_the_one_before(project: Path) -> None:
+    candidates = ["shop/cart.py:1", ":5", "shop/load.py:6", ":7"]
+    assert check(project, "search", list(SEARCHED["signs"]), candidates) == (0, [])
+    assert check(project, "findings", [ROUND_FINDING], candidates, ["shop/load.py:6-7 | best effort"])[1] == [
+        "the candidate shop/cart.py:1 is in no finding and not dismissed",
+        "the candidate shop/load.py:7 is in no finding and not dismissed",
+    ]
+    assert check(project, "search", list(SEARCHED["signs"]), [":5"])[1] == [
+        "row 1, ':5': it does not begin with path:line"
+    ]
+    assert "the file has 5 lines" in check(project, "search", list(SEARCHED["signs"]), ["shop/cart.py:1", ":9"])[1][0]
 
 
 @pytest.mark.parametrize(
@@ -547,6 +557,7 @@ def made(project: Path, given: Any, **others: Any) -> tuple[int, list[str]]:
     """The exit code of the script that makes the file, and the lines that it prints."""
     values: dict[str, Any] = {
         "items": given,
+        "edits": "{edits}",
         "strike": [],
         "left": "{left}",
         "path": "items.json",
@@ -557,7 +568,6 @@ def made(project: Path, given: Any, **others: Any) -> tuple[int, list[str]]:
         "unread": [],
         "holding": ["F1 | x", "F2 | x"],
         "clusters": list(CLUSTERS["clusters"]),
-        "weighed": list(WEIGHED["weighed"]),
     }
     values |= others
     told = [value if isinstance(value, str) else json.dumps(value) for value in values.values()]
@@ -607,11 +617,40 @@ def test_a_later_round_changes_adds_and_strikes_items(project: Path) -> None:
     assert made(project, [], kept=kept, file="items.json") == (0, ['"items.json"'])
 
 
-def test_the_file_says_what_was_not_searched_and_what_stays_as_it_is(project: Path) -> None:
-    weighed = ["C1 | leave | documented, README.md:3", "C2 | refactor | nothing asks for it"]
-    assert made(project, [ITEM], unread=[f"{ERRORS}, in part: {UNSEARCHED}"], weighed=weighed)[0] == 0
+@pytest.mark.parametrize(
+    "edits, why",
+    [
+        (['W9 | "the" -> "a"'], 'edits \'W9 | "the" -> "a"\': write W1 | "old words" -> "new words", of an item'),
+        (["W1 | the -> a"], 'edits \'W1 | the -> a\': write W1 | "old words" -> "new words", of an item of an earlier'),
+        (['W1 | "rounding" -> "x"'], "the old words stand 2 times in W1; quote them so that it is one"),
+        (['W1 | "no such words" -> "x"'], "the old words stand 0 times in W1"),
+        (['W1 | "run the tests" -> ""'], "an edited item (W1): proof is missing or not a text"),
+    ],
+)
+def test_an_edit_quotes_words_that_stand_once_in_an_item(project: Path, edits: list[str], why: str) -> None:
+    code, lines = made(project, [], kept=[ITEM], edits=edits)
+    assert (code, why in lines[0]) == (1, True)
+
+
+def test_an_edit_changes_its_words_and_nothing_else(project: Path) -> None:
+    edits = ['W1 | "by a cent" -> "by a cent at most"', 'W1 | "run the tests" -> "tests/test_total.py"']
+    assert made(project, [], kept=[ITEM, PIN], edits=edits)[0] == 0
     file = json.loads((project / "items.json").read_text(encoding="utf-8"))
-    assert (file["stays"], file["unread"]) == ([weighed[0]], [f"{ERRORS}, in part: {UNSEARCHED}"])
+    changed = {**ITEM, "risk": "one of the two totals changes by a cent at most", "proof": "tests/test_total.py"}
+    assert file["items"] == [whole(changed), whole(PIN)]
+    given = [json.dumps(value) for value in ([], edits, ["W2"], [ITEM, PIN])]
+    assert json.loads(warm_python.run(MAKE, "kept", *given, cwd=project).stdout) == [changed]
+
+
+def test_the_file_says_what_was_not_searched_and_what_stays_as_it_is(project: Path) -> None:
+    clusters = [
+        "C1 | F1 | x | y | leave | documented, README.md:3",
+        "C2 | F2 | x | y | refactor | nothing asks for it",
+    ]
+    assert made(project, [ITEM], unread=[f"{ERRORS}, in part: {UNSEARCHED}"], clusters=clusters)[0] == 0
+    file = json.loads((project / "items.json").read_text(encoding="utf-8"))
+    assert file["stays"] == ["C1 | leave | documented, README.md:3"]
+    assert file["unread"] == [f"{ERRORS}, in part: {UNSEARCHED}"]
 
 
 @pytest.mark.parametrize(
@@ -671,51 +710,55 @@ def test_what_is_no_list_of_work_items_is_refused(project: Path) -> None:
     assert faults(project, "W1") == ["item 1 is not an object"]
     assert made(project, {"id": "W1"})[1] == ["items is a JSON array of work items"]
     assert made(project, "{")[1][0].startswith("the work items cannot be written: ")
-    weighed = ["C2 | refactor | x", "C9 | refactor | x"]
-    assert made(project, [ITEM], weighed=weighed)[1] == ["no item serves C9, which is ruled refactor"]
+    clusters = [f"{name} | F1 | x | y | refactor | x" for name in ("C2", "C9")]
+    assert made(project, [ITEM], clusters=clusters)[1] == ["no item serves C9, which is ruled refactor"]
+
+
+LEAVE = "cause | why | leave | meant so, shop/load.py:6"
 
 
 @pytest.mark.parametrize(
-    "kind, first, second, wanted",
+    "holding, clusters, wanted",
     [
-        ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 F2 | cause | why"], []),
-        ("clusters", ["F1 | x"], ["C1 | F1, | cause | why"], []),
-        ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 | cause | why"], ["finding F2 is missing"]),
-        ("clusters", ["F1 | x"], ["C1 | F1 | cause | why", "C2 | F1 | x | y"], ["finding F1 is given twice"]),
-        ("clusters", ["F1 | x"], ["C1 | F1 | c | w", "C2 | F2 | x | y"], ["F2 is no finding of this run"]),
-        ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 | c | w", "C1 | F2 | x | y"], ["the id C1 is given twice"]),
-        ("weighed", ["C1 | F1 | x | y"], ["C1 | leave | meant so, shop/load.py:6"], []),
-        ("weighed", ["C1 | F1 | x | y", "C2 | F2 | x | y"], ["C1 | ask | who reads it?"], ["cluster C2 is missing"]),
+        (["F1 | x", "F2 | x"], [f"C1 | F1 F2 | {LEAVE}"], []),
+        (["F1 | x"], [f"C1 | F1, | {LEAVE} | and more"], []),
+        (["F1 | x"], ["C1 | F1 | cause | why | ask | who reads it?"], []),
+        (["F1 | x", "F2 | x"], [f"C1 | F1 | {LEAVE}"], ["finding F2 is missing"]),
+        (["F1 | x"], [f"C1 | F1 | {LEAVE}", f"C2 | F1 | {LEAVE}"], ["finding F1 is given twice"]),
+        (["F1 | x"], [f"C1 | F1 | {LEAVE}", f"C2 | F2 | {LEAVE}"], ["F2 is no finding of this run"]),
+        (["F1 | x", "F2 | x"], [f"C1 | F1 | {LEAVE}", f"C1 | F2 | {LEAVE}"], ["the id C1 is given twice"]),
         (
-            "weighed",
-            ["C1 | F1 | x | y"],
-            ["C1 | ask | nobody can tell"],
-            ["'C1 | ask | nobody can tell': the reason to ask is a question to the user, with its question mark"],
+            ["F1 | x"],
+            ["C1 | F1 | cause | why"],
+            ["'C1 | F1 | cause | why': write C1 | F1 F2 | root cause | ", "finding F1 is missing"],
         ),
         (
-            "weighed",
-            ["C1 | F1 | x | y"],
-            ["C1 | leave | meant so, load.py:6"],
-            ["'C1 | leave | meant so, load.py:6': the reason names no place that can be opened, as path:line"],
+            ["F1 | x"],
+            ["C1 | F1 | c | w | ask | nobody can tell"],
+            ["'C1 | F1 | c | w | ask | nobody can tell': the reason to"],
         ),
         (
-            "weighed",
-            ["C1 | F1 | x | y"],
-            ["C1 | leave | no"],
-            ["'C1 | leave | no': write C1 | one of refactor, leave, ask | the reason, with a place"],
+            ["F1 | x"],
+            ["C1 | F1 | c | w | leave | meant so, load.py:6"],
+            ["'C1 | F1 | c | w | leave | meant so, load.py:6': the reason names no place that can be opened"],
         ),
         (
-            "weighed",
-            ["C1 | F1 | x | y"],
-            ["C1 | keep | r"],
-            ["'C1 | keep | r': write C1 | one of refactor, leave, ask | the reason, with a place"],
+            ["F1 | x"],
+            ["C1 | F1 | c | w | leave | no"],
+            ["'C1 | F1 | c | w | leave | no': its last parts are one of refactor"],
+        ),
+        (
+            ["F1 | x"],
+            ["C1 | F1 | c | w | keep | so it is"],
+            ["'C1 | F1 | c | w | keep | so it is': its last parts are one"],
         ),
     ],
 )
 def test_clusters_and_rulings_are_checked_by_id(
-    project: Path, kind: str, first: list[str], second: list[str], wanted: list[str]
+    project: Path, holding: list[str], clusters: list[str], wanted: list[str]
 ) -> None:
-    assert check(project, kind, first, second) == (bool(wanted), wanted)
+    code, lines = check(project, "clusters", holding, clusters)
+    assert (code, [line[: len(start)] for line, start in zip(lines, wanted, strict=True)]) == (bool(wanted), wanted)
 
 
 def test_the_check_says_how_it_is_called(project: Path) -> None:

@@ -20,6 +20,9 @@ import skills.lib.checks as checks
 
 SEVERITIES = ("MUST", "SHOULD", "COULD")
 RULINGS = ("refactor", "leave", "ask")
+CLUSTER = (
+    "C1 | F1 F2 | root cause | what shows that it is one cause | refactor, leave or ask | the reason, with a place"
+)
 
 Rows = list[str]
 
@@ -47,7 +50,7 @@ def search_faults(signs: Rows, candidates: Rows) -> list[str]:
         parts = checks.cells(row)
         if len(parts) < 4 or not all(parts[:4]) or not re.search(r"\d|\bno(ne|thing)?\b", parts[-2]):
             found.append(f"{row[:60]!r}: write {form}")
-    return found + place_faults(candidates)
+    return found + place_faults(in_full(candidates))
 
 
 def finding_faults(rows: Rows, candidates: Rows, dismissed: Rows) -> list[str]:
@@ -61,7 +64,7 @@ def finding_faults(rows: Rows, candidates: Rows, dismissed: Rows) -> list[str]:
         if len(parts) > 1 and parts[1] not in SEVERITIES:
             found.append(f"{where}: {parts[1][:20]!r} is not a severity; use one of {', '.join(SEVERITIES)}")
     named = "\n".join([*rows, *dismissed]).replace("`", "")
-    places = dict.fromkeys(map(checks.location, candidates))
+    places = dict.fromkeys(map(checks.location, in_full(candidates)))
     silent = [place for place in places if not re.search(re.escape(place) + r"(?!\d)", named)]
     return found + [f"the candidate {place} is in no finding and not dismissed" for place in silent]
 
@@ -71,42 +74,46 @@ def triage_faults(findings: Rows, triaged: Rows) -> list[str]:
     found = checks.coverage(ids(findings), ids(triaged), "finding")
     for row in triaged:
         parts = checks.cells(row)
-        if parts[1:2] == ["keep"]:
-            if len(parts) < 4 or parts[2] not in SEVERITIES or checks.says_little(parts[3], 2):
-                found.append(
-                    f"{row[:60]!r}: write F1 | keep | one of {', '.join(SEVERITIES)} | what you saw at the place"
-                )
-        elif parts[1:2] != ["drop"] or len(parts) < 3 or checks.says_little(parts[2], 2):
+        if len(parts) < 3 or parts[1] not in (*SEVERITIES, "drop") or checks.says_little(parts[2], 2):
             found.append(
-                f"{row[:60]!r}: write F1 | keep | severity | what you saw, or F1 | drop | why, not in one word"
+                f"{row[:60]!r}: write F1 | one of {', '.join(SEVERITIES)} | what you saw at the place, or F1 | drop | "
+                "why; not in one word"
             )
     return found
 
 
 def cluster_faults(holding: Rows, clusters: Rows) -> list[str]:
-    """Every finding that is not in exactly one cluster, and every cluster without cause and reason."""
+    """Every finding that is not in exactly one cluster, and every cluster without cause, ruling and reasons."""
     found = [f"the id {name} is given twice" for name in checks.repeated(ids(clusters))]
     members: list[str] = []
     for row in clusters:
         parts = checks.cells(row)
-        if len(parts) < 4 or not all(parts[:4]):
-            found.append(f"{row[:60]!r}: write C1 | F1 F2 | root cause | what shows that it is one cause")
+        if len(parts) < 6 or not all(parts[:6]):
+            found.append(f"{row[:60]!r}: write {CLUSTER}")
             continue
         members += parts[1].replace(",", " ").split()
+        found += ruling_faults(row[:60], parts[4], " | ".join(parts[5:]))
     return found + checks.coverage(ids(holding), members, "finding")
 
 
-def weighed_faults(clusters: Rows, weighed: Rows) -> list[str]:
-    """Every cluster without its one ruling and a reason."""
-    found = checks.coverage(ids(clusters), ids(weighed), "cluster")
-    for row in weighed:
-        parts = checks.cells(row)
-        if len(parts) < 3 or parts[1] not in RULINGS or checks.says_little(parts[2], 2):
-            found.append(f"{row[:60]!r}: write C1 | one of {', '.join(RULINGS)} | the reason, with a place")
-        elif parts[1] == "ask" and "?" not in parts[2]:
-            found.append(f"{row[:60]!r}: the reason to ask is a question to the user, with its question mark")
-        elif parts[1] != "ask" and not checks.names_location(row):
-            found.append(f"{row[:60]!r}: the reason names no place that can be opened, as path:line")
+def ruling_faults(row: str, ruling: str, reason: str) -> list[str]:
+    """What is wrong with the ruling on a cluster and its reason."""
+    if ruling not in RULINGS or checks.says_little(reason, 2):
+        return [f"{row!r}: its last parts are one of {', '.join(RULINGS)}, and the reason, with a place"]
+    if ruling == "ask" and "?" not in reason:
+        return [f"{row!r}: the reason to ask is a question to the user, with its question mark"]
+    if ruling != "ask" and not checks.names_location(reason):
+        return [f"{row!r}: the reason names no place that can be opened, as path:line"]
+    return []
+
+
+def in_full(rows: Rows) -> Rows:
+    """Rows of which each that begins with :line is of the file of the one before, with that file."""
+    found: Rows = []
+    path = ""
+    for row in rows:
+        found.append(path + row.strip() if row.strip().startswith(":") else row)
+        path = found[-1].strip("` ").partition(":")[0]
     return found
 
 
@@ -121,7 +128,6 @@ CHECKS: dict[str, tuple[checks.Check, str]] = {
     "findings": (finding_faults, "rows rows rows"),
     "triage": (triage_faults, "rows rows"),
     "clusters": (cluster_faults, "rows rows"),
-    "weighed": (weighed_faults, "rows rows"),
 }
 
 if __name__ == "__main__":

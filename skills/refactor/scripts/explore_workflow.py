@@ -30,7 +30,7 @@ SEARCHED: list[Requirement] = [
 ]
 JUDGED: list[Requirement] = [
     Field("findings", "list", maximum=8, help='"path:line | SHOULD | what is so | how it passes the threshold"'),
-    Field("dismissed", "list", maximum=20, help='every other candidate: "path:line | why it is none"'),
+    Field("dismissed", "list", maximum=20, help='every candidate that no finding names: "path:line | why it is none"'),
     Field("unsearched", maximum=400, required=False, help="what of the files was not searched, and why"),
     Command(
         [CHECK, "findings", "{findings}", "{search.candidates}", "{dismissed}"],

@@ -1,8 +1,9 @@
 """Makes the file of the work items of refactor from what was recorded.
 
-Called in the project's root as ``ITEMS STRIKE LEFT PATH KEPT KEPT_LEFT FILE PICK UNREAD HOLDING CLUSTERS WEIGHED``: the
+Called in the project's root as ``ITEMS EDITS STRIKE LEFT PATH KEPT KEPT_LEFT FILE PICK UNREAD HOLDING CLUSTERS``: the
 items of this round and of those before as JSON, rows as JSON arrays, texts; what was never recorded is its name in
 braces. Prints each fault and ends with 1 if there is one; else writes the file, and prints its path as JSON.
+Called as ``kept ITEMS EDITS STRIKE KEPT`` it prints the items as they are then, as JSON.
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ RELATIONS = ("requires", "obsoletes", "conflicts")
 LISTS = ("clusters", "places")
 FOLDER = ".lockstep/refactor"
 VALUES = 12
+# The parts of a cluster.
+CAUSE, RULING, REASON = 2, 4, 5
 
 _ITEM_ID = re.compile(r"W[1-9]\d*")
+_EDIT = re.compile(r'\s*"(?P<old>.+?)"\s*->\s*"(?P<new>.*)"\s*', re.DOTALL)
 _UNSAID = re.compile(r"\{[\w.-]+\}")
 
 Rows = list[str]
@@ -42,10 +46,8 @@ class Recorded:
     """What a run recorded; a value that it never recorded is empty. ``left`` keeps the rows of the round before."""
 
     def __init__(self, values: list[str]) -> None:
-        new, strike, left, path, kept, kept_left, file, pick, unread, holding, clusters, weighed = [
-            "" if _UNSAID.fullmatch(value) else value for value in values
-        ]
-        self.kept = json.loads(kept or "[]")
+        new, edits, strike, left, path, kept, kept_left, file, pick, unread, holding, clusters = map(said, values)
+        self.kept, self.edit_faults = edited(json.loads(kept or "[]"), json.loads(edits or "[]"))
         self.new = completed(json.loads(new or "[]"), self.kept)
         self.strike: Rows = json.loads(strike or "[]")
         self.left: Rows = json.loads(left or kept_left or "[]")
@@ -53,12 +55,11 @@ class Recorded:
         self.unread: Rows = json.loads(unread)
         self.holding: Rows = json.loads(holding)
         self.clusters = {cells[0]: cells for cells in map(checks.cells, json.loads(clusters))}
-        self.weighed = {cells[0]: cells for cells in map(checks.cells, json.loads(weighed))}
 
     @property
     def wanted(self) -> Rows:
         """The clusters that are ruled refactor."""
-        return [name for name, parts in self.weighed.items() if parts[1] == "refactor"]
+        return [name for name, parts in self.clusters.items() if parts[RULING] == "refactor"]
 
 
 def faults(run: Recorded) -> list[str]:
@@ -66,6 +67,7 @@ def faults(run: Recorded) -> list[str]:
     if not isinstance(run.new, list):
         return ["items is a JSON array of work items"]
     found = [fault for at, item in enumerate(run.new, 1) for fault in form_faults(item, f"item {at}")]
+    found += run.edit_faults + [fault for item in run.kept for fault in form_faults(item, "an edited item")]
     if not all(len(checks.cells(row)) > 1 and checks.cells(row)[1] for row in run.left):
         found.append('left: write "C2 | why no item serves it"')
     if found:
@@ -85,6 +87,31 @@ def faults(run: Recorded) -> list[str]:
         found += citation_faults(item, run.wanted)
         found += relation_faults(item, list(items))
     return found or order_faults(items)
+
+
+def said(value: str) -> str:
+    """A value, or nothing for one that was never recorded."""
+    return "" if _UNSAID.fullmatch(value) else value
+
+
+def edited(items: list[Item], edits: Rows) -> tuple[list[Item], list[str]]:
+    """The items of earlier rounds with the edits of this one, and the faults of the edits."""
+    known: dict[str, dict[str, Any]] = {item["id"]: dict(item) for item in items}
+    found = []
+    for row in edits:
+        name, _, edit = (part.strip() for part in row.partition("|"))
+        match = _EDIT.fullmatch(edit)
+        if name not in known or match is None:
+            found.append(f'edits {row[:60]!r}: write W1 | "old words" -> "new words", of an item of an earlier round')
+            continue
+        places = [part for part in TEXTS[1:] for _ in range(known[name][part].count(match["old"]))]
+        if len(places) == 1:
+            known[name][places[0]] = known[name][places[0]].replace(match["old"], match["new"])
+        else:
+            found.append(
+                f"edits {row[:60]!r}: the old words stand {len(places)} times in {name}; quote them so that it is one"
+            )
+    return list(known.values()), found
 
 
 def completed(new: Any, kept: list[Item]) -> Any:
@@ -114,13 +141,13 @@ def content(run: Recorded) -> str:
                 "clusters": item["clusters"],
                 "findings": [one for parts in served for one in re.split(r"[\s,]+", parts[1]) if one in held],
                 "places": item["places"],
-                "cause": "; ".join(parts[2] for parts in served),
-                "intent": "; ".join(" | ".join(run.weighed[name][2:]) for name in item["clusters"]),
+                "cause": "; ".join(parts[CAUSE] for parts in served),
+                "intent": "; ".join(" | ".join(parts[REASON:]) for parts in served),
                 **{name: item[name] for name in TEXTS[2:]},
                 **{name: list(item[name]) for name in RELATIONS},
             }
         )
-    stays = [" | ".join(row) for row in run.weighed.values() if row[1] != "refactor"]
+    stays = [" | ".join([row[0], *row[RULING:]]) for row in run.clusters.values() if row[RULING] != "refactor"]
     rest = {name: rows for name, rows in (("left", run.left), ("stays", stays), ("unread", run.unread)) if rows}
     return json.dumps({"pick": run.pick, "items": items, **rest}, ensure_ascii=False, indent=1) + "\n"
 
@@ -216,8 +243,21 @@ def is_texts(value: object) -> bool:
     return isinstance(value, list) and all(is_text(entry) for entry in value)
 
 
+def kept_now(new: str, edits: str, strike: str, kept: str) -> list[Item]:
+    """The items as they are after this round; what is at fault in them is told by the other call."""
+    before, _ = edited(json.loads(kept or "[]"), json.loads(edits or "[]"))
+    items = {item["id"]: item for item in before}
+    items.update(
+        {str(item.get("id")): item for item in completed(json.loads(new or "[]"), before) if isinstance(item, dict)}
+    )
+    return [item for name, item in items.items() if name not in json.loads(strike or "[]")]
+
+
 def main(arguments: list[str]) -> int:
-    """Print the faults, or write the file and print its path; 0 if it is written."""
+    """Print the faults, or write the file and print its path; 0 if it is written. Print the items with ``kept``."""
+    if arguments[:1] == ["kept"] and len(arguments) == 5:
+        print(json.dumps(kept_now(*map(said, arguments[1:]))))
+        return 0
     if len(arguments) != VALUES:
         print("usage: make_items.py VALUE…")
         return 2

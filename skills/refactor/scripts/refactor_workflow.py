@@ -1,4 +1,4 @@
-"""The graph of refactor: explore categories, triage, cluster, weigh, synthesize work items, review until passed."""
+"""The graph of refactor: explore categories, triage, cluster and weigh, synthesize work items, review until passed."""
 
 from __future__ import annotations
 
@@ -38,39 +38,39 @@ GROUND: list[Requirement] = [
     Command([CHECK, "paths", "{files}"], 60, help="each path exists"),
 ]
 TRIAGED: list[Requirement] = [
-    Field("triaged", "list", help='one row per finding: "F1 | keep | SHOULD | what you saw", "F2 | drop | why"'),
+    Field("triaged", "list", help='one row per finding: "F1 | SHOULD | what you saw", "F2 | drop | why"'),
     Command([CHECK, "triage", "{explore.findings}", "{triaged}"], 60, help="every finding has one row"),
 ]
 CLUSTERED: list[Requirement] = [
-    Field("clusters", "list", minimum=1, maximum=30, help='"C1 | F1 F4 | root cause | what shows that it is one"'),
+    Field(
+        "clusters",
+        "list",
+        minimum=1,
+        maximum=30,
+        help='"C1 | F1 F4 | root cause | what shows that it is one | refactor, leave or ask | reason, with a place"',
+    ),
     Command([CHECK, "clusters", "{triage.holding}", "{clusters}"], 60, help="every finding is in one cluster"),
 ]
-WEIGHED: list[Requirement] = [
-    Field("weighed", "list", minimum=1, maximum=30, help='"C1 | refactor, leave or ask | reason, with a place"'),
-    Command([CHECK, "weighed", "{cluster.clusters}", "{weighed}"], 60, help="every cluster has one row"),
-]
 ITEMS: list[Requirement] = [
+    Field("edits", "list", maximum=20, required=False, help='in an earlier item: W1 | "old words" -> "new words"'),
     Field("items", "json", required=False, help="work items, in the form that DO gives"),
     Field("strike", "list", maximum=40, required=False, help="ids of items to take out"),
     Field("left", "list", maximum=30, required=False, help='"C2 | why it is left after all, with a place"'),
     Field("path", maximum=300, required=False, help="where the file goes, if the user named a place"),
     Command(
         [
-            *(
-                "make_items.py",
-                "{items}",
-                "{strike}",
-                "{left}",
-                "{path}",
-                "{synthesize.kept}",
-                "{synthesize.kept_left}",
-            ),
-            *("{synthesize.items_file}", "{explore.pick}", "{explore.unread}"),
-            *("{triage.holding}", "{cluster.clusters}", "{weigh.weighed}"),
+            *("make_items.py", "{items}", "{edits}", "{strike}", "{left}", "{path}"),
+            *("{synthesize.kept}", "{synthesize.kept_left}", "{synthesize.items_file}"),
+            *("{explore.pick}", "{explore.unread}", "{triage.holding}", "{cluster.clusters}"),
         ],
         60,
         help="ids resolve, the order has no circle, places exist; writes the file",
         records="items_file",
+    ),
+    Command(
+        ["make_items.py", "kept", "{items}", "{edits}", "{strike}", "{synthesize.kept}"],
+        60,
+        records="kept",
     ),
 ]
 EACH = "synthesize.work_items"
@@ -130,9 +130,9 @@ def number(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 def keep(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Go on with the findings that hold, each with the severity and the look of triage; end where none does."""
-    kept = {row[0]: row for row in map(cells, ctx.step_state["triaged"]) if row[1] == "keep"}
+    kept = {row[0]: row for row in map(cells, ctx.step_state["triaged"]) if row[1] != "drop"}
     holding = [
-        " | ".join([*row[:3], kept[row[0]][2], *row[4:], "seen: " + " | ".join(kept[row[0]][3:])])
+        " | ".join([*row[:3], kept[row[0]][1], *row[4:], "seen: " + " | ".join(filter(None, kept[row[0]][2:]))])
         for row in map(cells, ctx.run_state["explore"]["findings"])
         if row[0] in kept
     ]
@@ -141,20 +141,15 @@ def keep(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 def wanted(ctx: StepContext) -> Outcome:
     """Go on where a cluster is to be refactored; end where all are as they were meant to be."""
-    rulings = [cells(row)[1] for row in ctx.step_state["weighed"]]
+    rulings = [cells(row)[4] for row in ctx.step_state["clusters"]]
     return Outcome.OK if "refactor" in rulings else Outcome.SKIP
 
 
 def assemble(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """The items as they stand after this round, by their ids, and the clusters that are left after all."""
+    """The ids of the items as they stand after this round, and the clusters that are left after all."""
     state = ctx.step_state
-    items: dict[str, dict[str, Any]] = {item["id"]: item for item in state.get("kept", ())}
-    for item in state.get("items", ()):
-        items[item["id"]] = {**items.get(item["id"], {}), **item}
-    for name in state.get("strike", ()):
-        items.pop(name, None)
     left = state.get("left", state.get("kept_left", []))
-    return Outcome.OK, {"kept": list(items.values()), "kept_left": left, "work_items": list(items)}
+    return Outcome.OK, {"kept_left": left, "work_items": [item["id"] for item in state["kept"]]}
 
 
 def cells(row: str) -> Sequence[str]:
@@ -211,21 +206,13 @@ WORKFLOW = Workflow(
     ),
     StepDef(
         "cluster",
-        "Cluster by root cause",
-        PROMPTS["cluster"],
-        {Outcome.OK: "weigh"},
-        needs=["triage.holding"],
-        requires=CLUSTERED,
-    ),
-    StepDef(
-        "weigh",
-        "Weigh against intent",
-        [PROMPTS["weigh"], "", get_convention("intent-markers")],
+        "Cluster by root cause, and weigh against intent",
+        [PROMPTS["cluster"], "", get_convention("intent-markers")],
         {Outcome.OK: "synthesize", Outcome.SKIP: None},
         wanted,
-        needs=["scope", "explore.pick", "explore.unread", "triage.holding", "cluster.clusters"],
-        requires=WEIGHED,
-        forbidden=forbidden("weigh"),
+        needs=["scope", "explore.pick", "explore.unread", "triage.holding"],
+        requires=CLUSTERED,
+        forbidden=forbidden("cluster"),
         when={
             Outcome.OK: "a cluster is worth refactoring",
             Outcome.SKIP: "none is: tell the user what was found and why it stays as it is",
@@ -237,7 +224,7 @@ WORKFLOW = Workflow(
         [PROMPTS["synthesize"], "", PROMPTS["form"]],
         {Outcome.OK: "work-items-review"},
         assemble,
-        needs=["triage.holding", "cluster.clusters", "weigh.weighed", "synthesize.items_file"],
+        needs=["triage.holding", "cluster.clusters", "synthesize.items_file"],
         requires=ITEMS,
         repeat=PROMPTS["synthesize (again)"],
         forbidden=forbidden("synthesize"),

@@ -17,6 +17,7 @@ ITEM = {
     "proof": "a test for both",
     "size": "small",
 }
+CLUSTER = "C1 | F1 | no place of its own | both say the same"
 VALUES: dict[str, Any] = {
     "n": 1,
     "seed": 7,
@@ -25,15 +26,17 @@ VALUES: dict[str, Any] = {
     "search.candidates": ["data.txt:1", "data.txt:2"],
     "judge.findings": ["data.txt:1 | MUST | one is odd | the first", "data.txt:2 | COULD | so is two | the second"],
     "triage.triaged": any_of(
-        ["F1 | keep | SHOULD | it is so", "F2 | drop | same as F1"], ["F1 | drop | not so", "F2 | drop | not so"]
+        ["F1 | SHOULD | it is so", "F2 | drop | same as F1"], ["F1 | drop | not so", "F2 | drop | not so"]
     ),
-    "cluster.clusters": ["C1 | F1 | no place of its own | both say the same"],
+    "cluster.clusters": any_of(
+        [f"{CLUSTER} | refactor | data.txt:1 says nothing"], [f"{CLUSTER} | leave | data.txt:1 is meant so"]
+    ),
     # After a review that failed the items are others than the reviewer saw.
     "synthesize.items": any_of([ITEM], *([{**ITEM, "proof": f"test {at} for both"}] for at in range(1, 7))),
+    "synthesize.edits": [],
     "synthesize.strike": [],
     "synthesize.left": [],
     "synthesize.path": "items.json",
-    "weigh.weighed": any_of(["C1 | refactor | data.txt:1 says nothing"], ["C1 | leave | data.txt:1 is meant so"]),
 }
 BY_SCRIPT: dict[str, dict[str, Any]] = {
     "explore": {"category": "Names: each says what it names", "domain": "three lines", "files": ["data.txt"]},
