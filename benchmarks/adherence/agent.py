@@ -104,7 +104,7 @@ class Agent:
         self.transcript.append(f"{' '.join(argv[2:])}\n{block.exit_code}\n{block.text}{block.errors}")
 
     def _know_the_way(self, block: Block) -> None:
-        """Give a block its one way, which it does not tell, from the graph: the policy and checks of the route take it."""
+        """Give a block its one way, which it does not tell, from the graph: policy and checks of the route take it."""
         if block.tag == "step" and not block.outcomes:
             ways = self.workflow.step(block.id).next if self.workflow.has(block.id) else {"ok": None}
             block.outcomes = {str(name): target or "done" for name, target in ways.items()}
