@@ -228,6 +228,17 @@ def test_targets_of_a_check_that_fare_alike_share_an_answer(points: list[Point])
 def test_the_file_of_a_finding_s_place_is_read_off_its_line() -> None:
     assert forms.place_in("- now-1 (MUST) it holds: docs/a.md:3 says [no]. [docs/a.md:3-5]") == "docs/a.md"
     assert forms.place_in("- now-1 (MUST) it holds: docs/a.md:3 says no") == ""
+    assert forms.is_at("M-001/src/a.py", "plans/p/.changes/M-001/src/a.py")
+    assert not forms.is_at("a.py", "plans/p/.changes/M-001/src/ba.py")
+    assert not forms.is_at("", "a.py")
+
+
+def test_the_place_of_a_copy_is_told_without_its_folder() -> None:
+    answers = [{"id": "S1", "place": "plan/.changes/M-001/a.py:1"}, {"id": "b", "place": {"M-001": "plan/plan.md:2"}}]
+    assert forms.without_folder(answers, "plan/.changes/") == [
+        {"id": "S1", "place": "M-001/a.py:1"},
+        {"id": "b", "place": {"M-001": "plan/plan.md:2"}},
+    ]
 
 
 def test_what_is_to_be_judged_is_read_off_the_block(points: list[Point]) -> None:

@@ -279,7 +279,10 @@ class Walk:
         ]
         found += forms.shared(kinds)
         found += [answer for kind, targets in checks for answer in forms.checked(kind, targets, points, number)]
-        return self._named(found, block)
+        named = self._named(found, block)
+        # A copy's place begins with its milestone, if the block says so.
+        is_short = any(f"begins with {whose} milestone, such as" in block.words("DO") for whose in ("the", "its"))
+        return forms.without_folder(named, f"{self.plan}/{self._changes}/") if is_short else named
 
     def _fixes(self, block: PrintedBlock, required: bool) -> list[str] | None:
         """What settles each finding that the block shows, unless the file of its place is the one that was changed."""
@@ -290,7 +293,7 @@ class Walk:
             for name, _ in forms.items_in(line):
                 told = [self._named(point.fixed, block) for point in fixed if point.is_told_in(line)]
                 settled[name] = next(iter(told), "")
-                if not required and settled[name] and forms.place_in(line) == settled[name]:
+                if not required and settled[name] and forms.is_at(forms.place_in(line), settled[name]):
                     changed.add(name)
         # What a command found is settled with the rest.
         others = next(filter(None, settled.values()), "")

@@ -497,6 +497,22 @@ def place_in(line: str) -> str:
     return found[1] if found else ""
 
 
+def is_at(place: str, path: str) -> bool:
+    """True if the file of a place is that path, or the end of it."""
+    return bool(place) and f"/{path}".endswith(f"/{place}")
+
+
+def without_folder(answers: list[Any], folder: str) -> list[Any]:
+    """Answers whose places do not name the folder that they begin with."""
+
+    def short(place: Any) -> Any:
+        if isinstance(place, dict):
+            return {target: short(one) for target, one in place.items()}
+        return place.removeprefix(folder)
+
+    return [{**one, "place": short(one["place"])} if "place" in one else one for one in answers]
+
+
 def checks_in(text: str) -> dict[str, list[str]]:
     """Each kind of check in a text of CONTEXT with its targets; "all" if it names none."""
     found: dict[str, list[str]] = {}
