@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from skills.lib.blocks.command_line import here
+from skills.lib.hosts.mcp.blocks import data_of
+from skills.lib.runtime import Runner
 from skills.lib.testing.blocks import PrintedBlock
 from tests.fixtures.skill import source_of
 from tests.hosts.hook.hooked import Host
@@ -107,12 +111,15 @@ def test_a_run_of_which_the_result_was_not_told_holds_from_its_first_report_on(t
     assert host.run("touch x").code == 2
 
 
-def test_a_run_that_an_mcp_tool_opened_is_followed(tmp_path: Path) -> None:
-    host = Host(tmp_path, source=ONE_STEP)
+@pytest.mark.parametrize("source", [ONE_STEP, BEHIND], ids=["at the first step", "behind an automatic one"])
+def test_a_run_that_an_mcp_tool_opened_is_followed(source: str, tmp_path: Path) -> None:
+    host = Host(tmp_path, source=source)
     given = {"skill": "guarded", "project": str(host.project)}
     assert host.use("mcp__lockstep__start_run", **given).code == 0
     block = host.agent.open()
-    data = {"kind": "step", "run": block.run, "turn": 1, "step": "work", "status": "open"}
+    command_line = here(host.agent.script, str(host.project))
+    with closing(Runner(command_line)) as runner:
+        data = data_of(runner.state(host.agent.workflow, block.run), command_line)
     said = {"structuredContent": data, "content": [{"type": "text", "text": block.text}]}
     event = {"hook_event_name": "PostToolUse", "tool_name": "mcp__lockstep__start_run", "tool_input": given}
     assert host.tell({**event, "tool_response": said}).code == 0
