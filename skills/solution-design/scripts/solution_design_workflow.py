@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
@@ -184,6 +182,8 @@ def guided(ctx: StepContext) -> list[str]:
 
 def build(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Make each candidate of the ideas that it uses, and of what it does besides."""
+    import re  # no other step needs it
+
     ideas = {name: text for name, text, *_ in (parts_of(row) for row in ctx.step_state["ideas"])}
     made = []
     for row in ctx.step_state["built"]:
