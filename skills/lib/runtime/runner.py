@@ -45,7 +45,7 @@ class Runner(Project):
         by: str = "",
         kind: str = "",
     ) -> Response:
-        """Open a run. The same opening again prints the same block while the run is still on its first step.
+        """Open a run. The same opening again prints the same block until a command moves the run.
 
         It is refused if a run with the same parameters has gone further, unless ``new``: an agent that begins again has
         most often lost its context. With a ``key`` the run that it opened is shown, wherever it is; a key opens one run
