@@ -134,12 +134,10 @@ SURVEYED = {
     "dimensions.dimensions": ["A | code.py | x"],
     "dimensions.skipped": [f"{letter} | x" for letter in "BCDEFGHIJ"],
     "sweep.compared": ["none | nothing is there"],
-    "sweep.read": ["code.py"],
 }
 DIFFERING = {
     **SURVEYED,
-    "sweep.compared": ["README.md:3 | two things | differs | code.py:1"],
-    "findings.findings": [f"{BOTH} | x"],
+    "sweep.findings": [f"{BOTH} | x"],
     "candidates.joined": ["I1 | A1"],
 }
 SETTLED = {"triage.files": ["README.md"], "triage.folder": "new", "triage.fits": "yes"}

@@ -211,8 +211,9 @@ class Walk:
         if spec.name in forms.OLDER.get(step, {}):
             older, formed = forms.OLDER[step][spec.name]
             names = (older,) if isinstance(older, str) else older
-            if all(name in said for name in names):
-                return self._new(spec, block.run, formed(*[said[name] for name in names]))
+            known = {**block.context, **said}
+            if all(name in known for name in names):
+                return self._new(spec, block.run, formed(*[known[name] for name in names]))
         if spec.name == "edits" and "answer" in said:
             before = self._reported.setdefault((block.run, "answer"), [])
             rows = forms.sentence_edits(before[-1], said["answer"])

@@ -25,7 +25,7 @@ BUDGETS = {
     "decision-critic": 28_500,
     "deepthink": 105_500,
     "doc-sync": 41_500,
-    "incoherence": 133_000,
+    "incoherence": 123_500,
     "leon-writing-style": 39_500,
     "planner": 314_500,
     "planner-quick": 115_000,

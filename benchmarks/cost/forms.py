@@ -212,7 +212,7 @@ WRITTEN: dict[str, tuple[str, Callable[[str, list[str]], str]]] = {
 
 
 # The steps that say to edit a file in its places, and not to write it anew.
-EDITED = {"leon-writing-style.refine", "doc-sync.migrate"}
+EDITED = {"leon-writing-style.refine", "doc-sync.migrate", "incoherence-reconcile.apply"}
 
 
 def observations_of_link_1(text: str) -> str:
@@ -325,6 +325,34 @@ def by_criterion(rejected: list[str], met: list[str]) -> list[str]:
     unmet = dict(re.findall(r"^(K\d+) \|.*?\b(R\d+) no\b", "\n".join(met), re.MULTILINE))
     rows = [row.split(" | ") for row in rejected]
     return [" | ".join([name, unmet.get(name, why), right]) for name, why, right in rows]
+
+
+def by_letter(resolutions: list[str]) -> list[str]:
+    """Resolutions, of a chosen option the letter, and what is to be done on the way besides."""
+    found = []
+    for name, word, *rest in (row.split(" | ") for row in resolutions):
+        said = [rest[0], *re.findall(r"on the way .*", rest[1])] if word == "resolved" else [word, *rest]
+        found.append(" | ".join([name, *said]))
+    return found
+
+
+def by_place(evidence: list[str], candidate: str) -> list[str]:
+    """Evidence, of the places that the candidate quotes by their numbers."""
+    places = re.findall(r'([^\s|"]+:[0-9]+) "', candidate)
+    return [
+        f"{places.index(row.split(' ')[0]) + 1} | {row.rpartition(' | ')[2]}" if row.split(" ")[0] in places else row
+        for row in evidence
+    ]
+
+
+def not_differing(compared: list[str]) -> list[str]:
+    """Comparisons but for those that a finding is made of."""
+    return [row for row in compared if row.split(" | ")[2] != "differs"]
+
+
+def unless_empty(rows: list[str]) -> list[str] | None:
+    """A list that may be left out if it is empty."""
+    return rows or None
 
 
 def unless_none(text: str) -> str | None:
@@ -463,11 +491,22 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "refactor.triage": {"triaged": ("triaged", without_keep)},
     "refactor.cluster": {"clusters": (("clusters", "weighed"), joined_by_id)},
     "refactor.synthesize": {"path": ("items_file", str)},
-    "incoherence-explore.findings": {"unread": ("unread", unless_none)},
+    "incoherence-explore.sweep": {
+        "compared": ("compared", not_differing),
+        "gaps": ("gaps", unless_empty),
+        "unread": ("unread", unless_none),
+    },
     "incoherence.candidates": {"joined": ("candidates", joined_findings)},
-    "incoherence-deep-dive.judge": {"history": ("history", unless_none), "recommended": ("recommended", unless_none)},
+    "incoherence-deep-dive.judge": {
+        "evidence": (("evidence", "candidate"), by_place),
+        "history": ("history", unless_none),
+        "recommended": ("recommended", unless_none),
+    },
     "incoherence-reconcile.apply": {"note": ("note", unless_none)},
+    "incoherence.verdicts": {"listed": ("listed", parts(0, 3))},
     "incoherence.batch": {"entries": ("entries", nothing)},
+    "incoherence.collect-answers": {"resolutions": ("resolutions", by_letter)},
+    "incoherence.plan": {"items": ("items", parts(0, 1, 2, 4))},
     "solution-design.context": {"limits": ("limits", not_by_the_user)},
     "solution-design-perspective.propose": {"changes": ("changes", parts(0, 2))},
     "solution-design.synthesize": {"built": ("built", parts(0, 2, 3))},

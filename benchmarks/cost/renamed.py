@@ -49,6 +49,8 @@ FORMER: dict[str, dict[str, str | tuple[str, ...]]] = {
         "built": "synthesize.candidates",
     },
     "code-quality.review": {"files": "scope", "intent": "scope"},
+    "incoherence-explore.sweep": {"findings": "findings", "unread": "findings", "gaps": "coverage"},
+    "incoherence.verdicts": {"listed": "verdicts.issues"},
     "incoherence-deep-dive.judge": {"evidence": "trace", "history": "trace"},
     "incoherence-reconcile.apply": {"status": "account", "changes": "account", "note": "account"},
     "leon-writing-style.settle": {

@@ -47,7 +47,16 @@ WRITTEN: dict[str, dict[str, dict[str, Any]]] = {
             },
         },
     },
-    "incoherence/scripts/incoherence_explore": {"coverage": {"outcomes": {"ok": "gaps", "skip": "else"}}},
+    "incoherence/scripts/incoherence_explore": {
+        "sweep": {"outcomes": {"ok": "gaps", "skip": "else"}},
+        "gaps": {
+            "outcomes": {"ok": "else"},
+            "keep": {
+                "findings": {"append": ["{sweep.findings}", "{more}"]},
+                "unread": {"append": ["{sweep.unread}", "{left}"]},
+            },
+        },
+    },
 }
 TEXTS = [
     "",

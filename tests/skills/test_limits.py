@@ -54,7 +54,6 @@ Held = Bound | Rounds | Refused | NoRecord
 
 ADVICE = NoRecord("says how to work, and what is recorded may be more or less")
 SUBJECT = NoRecord("speaks of the matter at hand, and limits nothing")
-EXAMPLE = NoRecord("is part of an example")
 WORDS = "word " * 2_000
 
 HELD: dict[Stated, Held] = {
@@ -113,7 +112,6 @@ HELD: dict[Stated, Held] = {
         ),
         "at most 650",
     ),
-    Stated("incoherence/incoherence, collect-answers", "12 to 10 seconds"): EXAMPLE,
     Stated("incoherence/incoherence, plan", "at most six"): Bound("incoherence", "plan.items", 1, 6),
     Stated("incoherence/incoherence, collect", "six waves at most"): Rounds("incoherence", "collect", 6),
     Stated("incoherence/incoherence_reconcile, apply", "at least one for"): Refused(

@@ -103,8 +103,10 @@ def compared(entries: Entries) -> Entries:
         if parts[0] == "none":
             return "" if not checks.says_little(parts[1]) else "say why there is none, in a few words"
         why = checks.location_fault(parts[0])
-        if why or not re.match(r"(agrees|differs|unclear)\b", parts[2].lower()) or not parts[1] or not parts[3]:
-            form = "path:line | statement | agrees, differs or unclear | the other side; or none | why"
+        if not why and re.match(r"differs\b", parts[2].lower()):
+            return "what differs is a finding: quote both sides in findings, or in more on the second look"
+        if why or not re.match(r"(agrees|unclear)\b", parts[2].lower()) or not parts[1] or not parts[3]:
+            form = "path:line | statement | agrees or unclear | the other side; or none | why"
             return f"{why or 'it has not all its parts'}; write {form}"
         return "; ".join(checks.quotation_faults(entry))
 
@@ -126,9 +128,20 @@ def findings(entries: Entries) -> Entries:
     return each(entries, quotes.finding_fault)
 
 
-def evidence(entries: Entries) -> Entries:
-    """Each piece of evidence quotes one place."""
-    return each(entries, quotes.evidence_fault)
+def evidence(candidate: str, entries: Entries) -> Entries:
+    """Each piece of evidence quotes one place, or is about a place of the candidate by its number."""
+
+    def fault(entry: str) -> str:
+        number, *said = cells(entry)
+        if not number.isdigit():
+            why: str = quotes.evidence_fault(entry)
+            return why
+        count = quotes.count(candidate)
+        if not 1 <= int(number) <= count:
+            return f'the candidate has {count} places; quote another one: path:line "quote" | what it shows'
+        return "" if any(said) else f"write {number} | what it shows"
+
+    return each(entries, fault)
 
 
 def candidates(found: Entries, given: Entries, dropped: Entries) -> Entries:
@@ -156,11 +169,20 @@ def judgement(verdict: str, options: Entries, recommended: str) -> Entries:
     return found
 
 
-def verdicts(given: Entries, issues: Entries, dismissed: Entries) -> Entries:
-    """Every candidate is an issue or dismissed, once."""
+def verdicts(given: Entries, judged: list[dict[str, Any]], issues: Entries, dismissed: Entries) -> Entries:
+    """Every candidate is an issue or dismissed, once; a title alone is of an issue that was judged to be one."""
     found = coverage_faults([name(entry) for entry in given], [name(e) for e in [*issues, *dismissed]], "candidate")
-    found += each(issues, shaped(4, "I1 | verdict | severity | title", CONFIRMED))
-    severities = [entry for entry in issues if cells(entry)[2:3] and cells(entry)[2] not in SEVERITIES]
+    titles = [entry for entry in issues if len(cells(entry)) <= 2]
+    corrected = [entry for entry in issues if entry not in titles]
+    form = "I1 | verdict | severity | title"
+    found += each(titles, shaped(2, "I1 | title")) + each(corrected, shaped(4, form, CONFIRMED))
+    verdict = {name(one["candidate"]): one["verdict"] for one in judged}
+    found += [
+        f"{entry[:60]!r}: it was judged {verdict[name(entry)]}; to call it an issue, write {form}"
+        for entry in titles
+        if verdict.get(name(entry), CONFIRMED[0]) not in CONFIRMED
+    ]
+    severities = [entry for entry in corrected if cells(entry)[2:3] and cells(entry)[2] not in SEVERITIES]
     found += [f"{entry[:60]!r}: its third part is one of {', '.join(SEVERITIES)}" for entry in severities]
     return found + each(dismissed, reasoned(3, "I2 | word | reason", DISMISSED))
 
@@ -237,13 +259,14 @@ def resolutions(entries: Entries, given: Entries) -> Entries:
 
     def fault(resolution: str) -> str:
         found = cells(resolution)
-        if found[1:2] != ["resolved"]:
-            words = ("resolved", "deferred", "rejected", "again")
-            return shaped(3, "I2 | deferred, rejected or again | reason", words)(resolution)
-        valid = [*offered.get(found[0], []), "own"]
-        if len(found) < 4 or not found[3]:
-            return NO_CELLS.format(count=len(found), wanted=4, form="I1 | resolved | a | what is to be done")
-        return "" if found[2] in valid else f"{found[2][:20]!r} is no option of {found[0]}: use {', '.join(valid)}"
+        letters = offered.get(found[0], [])
+        if found[1:2] and found[1] in letters:
+            return ""
+        if re.fullmatch("[a-z]", "".join(found[1:2])):
+            return f"{found[1]!r} is no option of {found[0]}: use {', '.join([*letters, 'own'])}"
+        words = ("own", "deferred", "rejected", "again")
+        form = "I1 | a; or I1 | own | what is to be done; or I2 | deferred, rejected or again | reason"
+        return shaped(3, form, words)(resolution)
 
     return coverage_faults(list(offered), [name(entry) for entry in given], "issue") + each(given, fault)
 
@@ -261,7 +284,7 @@ def plan(log: Entries, items: Entries) -> Entries:
         return [f"the items begin with {', '.join(map(name, items))[:200]}; number them {', '.join(wanted)}"]
     resolved = [name(entry) for entry in log if cells(entry)[1:2] == ["resolved"]]
     covered = [issue.strip() for item in items for issue in [*cells(item), ""][1].split(",")]
-    found = each(items, shaped(5, "W1 | I1, I3 | files | change | how one sees that it is done"))
+    found = each(items, shaped(4, "W1 | I1, I3 | files | how one sees that it is done"))
     return found + coverage_faults(resolved, covered, "resolved issue") + each(items, file_fault)
 
 
@@ -323,7 +346,7 @@ def wave(items: Entries, outcomes: Entries) -> Entries:
     return coverage_faults(items, [name(outcome) for outcome in outcomes], "item of this wave") + each(outcomes, fault)
 
 
-TEXTS: dict[Callable[..., Entries], tuple[int, ...]] = {judgement: (0, 2), changes: (0, 1)}
+TEXTS: dict[Callable[..., Entries], tuple[int, ...]] = {judgement: (0, 2), changes: (0, 1), evidence: (0,)}
 CHECKS: dict[str, Callable[..., Entries]] = {
     check.__name__: check
     for check in (

@@ -19,7 +19,13 @@ KINDS = ("false-alarm", "ambiguity", "gap", "drift", "contradiction")
 CANDIDATE = ("candidate", "scope")
 
 JUDGE: list[Requirement] = [
-    Field("evidence", "list", minimum=2, maximum=10, help='"path:line "quote" | what it shows"'),
+    Field(
+        "evidence",
+        "list",
+        minimum=2,
+        maximum=10,
+        help='"path:line "quote" | what it shows"; "1 | …", "2 | …" of the candidate',
+    ),
     Field("history", maximum=600, required=False, help="which side is the older, and what brought the newer"),
     Field("verdict", choices=KINDS, help="the first of the five whose test is met"),
     Field("severity", choices=tuple(Severity), help="of leaving it as it is; COULD for a false alarm"),
@@ -32,7 +38,9 @@ JUDGE: list[Requirement] = [
         help='"a | what would be changed, and to what | files | what it costs"',
     ),
     Field("recommended", maximum=300, required=False, help='"a: because …"'),
-    Command(["check_incoherence.py", "evidence", "{evidence}"], 60, help="every quotation stands in its line"),
+    Command(
+        ["check_incoherence.py", "evidence", "{candidate}", "{evidence}"], 60, help="every quotation stands in its line"
+    ),
     Command(
         ["check_incoherence.py", "judgement", "{verdict}", "{options}", "{recommended}"],
         60,

@@ -1,4 +1,4 @@
-"""The graph of an explorer of incoherence: sweep one dimension, see what was missed, fill the gaps, write it down."""
+"""The graph of an explorer of incoherence: sweep one dimension, quote what differs, and look where nothing was seen."""
 
 from __future__ import annotations
 
@@ -9,36 +9,46 @@ from skills.lib.workflow.types import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
 TASK = ("dimension", "scope")
 
+FORM = '"path:line | statement | agrees or unclear | …"'
+COMPARED = Command(["check_incoherence.py", "compared", "{compared}"], 60, help="each begins with a place that exists")
 SWEEP: list[Requirement] = [
-    Field("compared", "list", minimum=1, maximum=40, help='"path:line | statement | agrees, differs or unclear | …"'),
-    Field("read", "list", minimum=1, maximum=60, help="every file that was opened, as a path"),
-    Command(["check_incoherence.py", "compared", "{compared}"], 60, help="each entry begins with a place that exists"),
-    Command(["check_incoherence.py", "sources", "{read}"], 60, help="each path exists"),
-]
-COVERAGE: list[Requirement] = [
-    Field("gaps", "list", maximum=8, help='"path | what may be stated or decided there"; [] where nothing is missing'),
+    Field("compared", "list", minimum=1, maximum=40, help=FORM),
+    Field("findings", "list", maximum=10, help='"path:line "quote" | path:line "quote" | what cannot both be so"'),
+    Field("gaps", "list", maximum=8, required=False, help='"path | what may be stated or decided there"'),
+    Field("unread", maximum=600, required=False, help="what of this dimension nobody looked at, with the reason"),
+    COMPARED,
+    Command(["check_incoherence.py", "findings", "{findings}"], 60, help="every quotation stands in its line"),
     Command(["check_incoherence.py", "sources", "{gaps}"], 60, help="each gap begins with a path that exists"),
 ]
 GAPS: list[Requirement] = [
-    Field("compared", "list", minimum=1, maximum=40, help='"path:line | statement | agrees, differs or unclear | …"'),
-    Field("unread", "list", maximum=8, required=False, help='"path | reason": what is still not read'),
-    Command(["check_incoherence.py", "compared", "{compared}"], 60, help="each entry begins with a place that exists"),
-]
-FINDINGS: list[Requirement] = [
-    Field("findings", "list", maximum=10, help='"path:line "quote" | path:line "quote" | what cannot both be so"'),
-    Field("unread", maximum=600, required=False, help="what of this dimension nobody looked at, with the reason"),
-    Command(["check_incoherence.py", "findings", "{findings}"], 60, help="every quotation stands in its line"),
+    Field("compared", "list", minimum=1, maximum=40, help=FORM),
+    Field("more", "list", maximum=10, required=False, help="findings beside those of the sweep"),
+    Field("left", maximum=600, required=False, help="what is still not read, with the reason"),
+    COMPARED,
+    Command(["check_incoherence.py", "findings", "{more}"], 60, help="every quotation stands in its line"),
 ]
 
 
 def missed(ctx: StepContext) -> Outcome:
     """Skip the second look where nothing was missed."""
-    return Outcome.OK if ctx.step_state["gaps"] else Outcome.SKIP
+    return Outcome.OK if ctx.step_state.get("gaps") else Outcome.SKIP
+
+
+def together(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """The findings of both looks, and what neither has read."""
+    sweep, given = ctx.run_state["sweep"], ctx.step_state
+    both = {
+        "findings": [*sweep["findings"], *given.get("more", ())],
+        "unread": [look[name] for look, name in ((sweep, "unread"), (given, "left")) if name in look],
+    }
+    return Outcome.OK, {name: found for name, found in both.items() if found}
 
 
 WORKFLOW = Workflow(
@@ -47,44 +57,26 @@ WORKFLOW = Workflow(
         "sweep",
         "Sweep the dimension",
         PROMPTS["sweep"],
-        {Outcome.OK: "coverage"},
+        {Outcome.OK: "gaps", Outcome.SKIP: None},
+        missed,
         needs=[*TASK, "sources"],
         requires=SWEEP,
         forbidden=PROMPTS["sweep (forbidden)"].splitlines(),
-        when={Outcome.OK: "every path of the task was opened, or forty statements are compared"},
-    ),
-    StepDef(
-        "coverage",
-        "Check the coverage",
-        PROMPTS["coverage"],
-        {Outcome.OK: "gaps", Outcome.SKIP: "findings"},
-        missed,
-        needs=["dimension", "sources", "sweep.read", "sweep.compared"],
-        requires=COVERAGE,
-        when={Outcome.OK: "something was missed", Outcome.SKIP: "nothing was missed"},
+        when={
+            Outcome.OK: "every path of the task was opened, or forty statements are compared; something was missed",
+            Outcome.SKIP: "every path was opened, and nothing was missed",
+        },
     ),
     StepDef(
         "gaps",
-        "Fill the gaps",
+        "Look where nothing was seen",
         PROMPTS["gaps"],
-        {Outcome.OK: "findings"},
-        needs=["dimension", "sweep.compared", "coverage.gaps"],
-        requires=GAPS,
-        when={Outcome.OK: "every gap is read, or named as unread"},
-    ),
-    StepDef(
-        "findings",
-        "Write the findings down",
-        PROMPTS["findings"],
         {Outcome.OK: None},
-        needs=["dimension", "sweep.compared", "gaps.compared", "gaps.unread"],
-        requires=FINDINGS,
-        forbidden=PROMPTS["findings (forbidden)"].splitlines(),
-        when={Outcome.OK: "every finding has two places and two quotations, or there is none"},
-        allow={
-            "read-on-some-paths:gaps.compared": "where nothing was missed there is no second look to show",
-            "read-on-some-paths:gaps.unread": "where nothing was missed there is no second look to show",
-        },
+        together,
+        needs=["dimension", "sweep.compared", "sweep.findings", "sweep.gaps"],
+        requires=GAPS,
+        forbidden=PROMPTS["sweep (forbidden)"].splitlines(),
+        when={Outcome.OK: "every gap is read, or named as unread"},
     ),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],

@@ -39,6 +39,11 @@ def evidence_fault(entry: str) -> str:
     return quote_fault(match, 1) if match else 'it is not: path:line "quote" | what it shows'
 
 
+def count(text: str) -> int:
+    """How many quoted places a text has."""
+    return len(_QUOTE.findall(text))
+
+
 def quoted_fault(text: str) -> str:
     """Why a text does not begin with one quoted place; or nothing."""
     match = _QUOTE.match(text.strip())

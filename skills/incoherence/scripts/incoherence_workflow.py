@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
@@ -49,10 +50,22 @@ CANDIDATES: list[Requirement] = [
     ),
 ]
 ANALYSIS: list[Requirement] = [
-    Field("issues", "list", maximum=12, help='in order of presentation: "I1 | verdict | severity | title"'),
+    Field(
+        "listed",
+        "list",
+        maximum=12,
+        help='in order of presentation: "I1 | title"; to correct: "I1 | drift | SHOULD | title"',
+    ),
     Field("dismissed", "list", maximum=12, required=False, help='"I2 | false-alarm, duplicate or unjudged | reason"'),
     Command(
-        ["check_incoherence.py", "verdicts", "{candidates.candidates}", "{issues}", "{dismissed}"],
+        [
+            "check_incoherence.py",
+            "verdicts",
+            "{candidates.candidates}",
+            "{deep-dive.judged}",
+            "{listed}",
+            "{dismissed}",
+        ],
         60,
         help="every candidate stands once, with a word that it may have",
     ),
@@ -70,7 +83,13 @@ ENTRIES: list[Requirement] = [
     ),
 ]
 RESOLUTIONS: list[Requirement] = [
-    Field("resolutions", "list", minimum=1, maximum=BATCH, help='"I1 | resolved | a | what is to be done", and so on'),
+    Field(
+        "resolutions",
+        "list",
+        minimum=1,
+        maximum=BATCH,
+        help='"I1 | a", "I1 | own | what is to be done", "I2 | deferred | why"',
+    ),
     Command(
         ["check_incoherence.py", "resolutions", "{batch.shown}", "{resolutions}"],
         60,
@@ -78,7 +97,7 @@ RESOLUTIONS: list[Requirement] = [
     ),
 ]
 PLAN: list[Requirement] = [
-    Field("items", "list", minimum=1, maximum=ITEMS, help='"W1 | I1, I3 | files | change | how one sees it"'),
+    Field("items", "list", minimum=1, maximum=ITEMS, help='"W1 | I1, I3 | files | how one sees it", and what else'),
     Command(
         ["check_incoherence.py", "plan", "{collect-answers.log}", "{items}"],
         60,
@@ -136,8 +155,10 @@ def gather(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
             unread.append(f"{letter} | nobody looked: {child['reason']}")
             continue
         looked = True
-        found += [f"{letter}{at} | {finding}" for at, finding in enumerate(child["values"]["findings"], 1)]
-        unread.append(f"{letter} | {child['values'].get('unread', 'none')}")
+        values = child["values"]
+        found += [f"{letter}{at} | {finding}" for at, finding in enumerate(values.get("findings", ()), 1)]
+        said = values.get("unread", "none")
+        unread.append(f"{letter} | {said if isinstance(said, str) else '; '.join(said)}")
     outcome = Outcome.OK if found else Outcome.SKIP if looked else Outcome.FAIL
     return outcome, {"found": found, "unread": unread}
 
@@ -166,14 +187,20 @@ def judged(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def confirm(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Ask the user if there is anything to ask, about the first four issues first."""
-    issues = ctx.step_state["issues"]
-    return Outcome.OK if issues else Outcome.SKIP, {"due": [name(entry) for entry in issues][:BATCH]}
+    """Ask the user if there is anything to ask, about the first four issues first; a title has the verdict it got."""
+    judged = {name(one["candidate"]): one for one in ctx.run_state["deep-dive"]["judged"]}
+    issues = []
+    for entry in ctx.step_state["listed"]:
+        issue, *said = cells(entry)
+        given = said if len(said) > 1 else [judged[issue]["verdict"], judged[issue]["severity"], *said]
+        issues.append(" | ".join([issue, *given]))
+    due = [name(entry) for entry in issues][:BATCH]
+    return Outcome.OK if issues else Outcome.SKIP, {"issues": issues, "due": due}
 
 
 def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Keep what was answered; ITERATE while an issue is open, then OK if any is to be resolved."""
-    given = ctx.step_state["resolutions"]
+    given = [in_full(entry, ctx.run_state["batch"]["shown"]) for entry in ctx.step_state["resolutions"]]
     log = [*ctx.step_state.get("log", ()), *[entry for entry in given if cells(entry)[1:2] != ["again"]]]
     asked = [entry for entry in given if cells(entry)[1:2] == ["again"]]
     answered = [name(entry) for entry in log]
@@ -181,6 +208,18 @@ def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     resolved = [entry for entry in log if cells(entry)[1:2] == ["resolved"]]
     outcome = Outcome.ITERATE if due else Outcome.OK if resolved else Outcome.SKIP
     return outcome, {"log": log, "asked": asked, "due": due}
+
+
+def in_full(resolution: str, shown: Sequence[str]) -> str:
+    """A resolution with what its option says: "I1 | resolved | a | what is to be done"."""
+    issue, word, *rest = cells(resolution)
+    if word == "own":
+        return " | ".join([issue, "resolved", word, *rest])
+    if not re.fullmatch("[a-d]", word):
+        return resolution
+    entry = next(text for text in shown if text.startswith(f"{issue}:"))
+    option = re.findall(rf"^{word}\) (.+?)(?:; costs: .*)?$", entry, re.MULTILINE)[0]
+    return " | ".join([issue, "resolved", word, "; ".join([option, *rest])])
 
 
 def files(item: str) -> set[str]:

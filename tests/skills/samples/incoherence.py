@@ -8,7 +8,7 @@ from skills.lib.testing.samples import any_of
 
 BOTH = 'guide.md:1 "waits 30 seconds" | client.py:1 "TIMEOUT = 10"'
 CANDIDATE = f"I1 | {BOTH} | the stated timeout is not the real one | A1"
-ITEM = "W1 | I1 | notes.md | say 10 seconds | notes.md says so"
+ITEM = "W1 | I1 | notes.md | notes.md says 10 seconds"
 ENTRY = """I1: The guide promises 30 s, the client waits 10 s (drift, SHOULD)
 a) Correct the guide
 b) Raise the client
@@ -20,10 +20,10 @@ VALUES: dict[str, Any] = {
     # The explorer.
     "dimension": "A | guide.md; client.py | the timeout",
     "sources": '["guide.md | docs | the timeout"]',
-    "compared": ["guide.md:1 | waits 30 s | differs | client.py:1 has 10"],
-    "read": ["guide.md", "client.py"],
+    "compared": ["guide.md:1 | it waits | agrees | client.py:1"],
     "gaps": any_of(["notes.md | may repeat the timeout"], []),
     "findings": any_of([f"{BOTH} | the stated timeout is not the real one"], []),
+    "more": [],
     "candidates.joined": any_of(["I1 | A1"], []),
     "candidates.dropped": any_of([], ["A1 | outside the scope"]),
     # The deep dive.
@@ -32,11 +32,11 @@ VALUES: dict[str, Any] = {
     "judge.verdict": "drift",
     "options": ["a | correct the guide | guide.md | none", "b | raise the client | client.py | slower"],
     "recommended": "a: because callers rely on it",
-    "verdicts.issues": any_of(["I1 | drift | SHOULD | the timeout"], []),
+    "verdicts.listed": any_of(["I1 | drift | SHOULD | the timeout"], []),
     "verdicts.dismissed": any_of([], ["I1 | unjudged | its sub-agent was lost"]),
     "batch.entries": any_of([], [ENTRY]),
     "collect-answers.resolutions": any_of(
-        ["I1 | resolved | a | say 10 seconds"],
+        ["I1 | a"],
         ["I1 | again | who relies on it?"],
         ["I1 | deferred | after the release"],
     ),
