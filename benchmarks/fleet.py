@@ -11,25 +11,24 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Cell, Figures
 
 if TYPE_CHECKING:
     from benchmarks.options import Options
+    from tests.fixtures.postgres import Server
     from tests.fleet.fleets import Storm, Workers
 
 RUNS, QUICK_RUNS = 60, 12
-# How often the queue's share is measured; the two sides take turns.
-ROUNDS, QUICK_ROUNDS = 5, 2
+# How often the queue's share is measured, over how many runs; the two sides take turns.
+ROUNDS, QUICK_ROUNDS, SHARED_RUNS = 21, 2, 24
 SLOTS, SUBMITTERS, AT_MOST = 2, 4, 15
 # How often a worker is killed and another one stopped, for how long, and when others take over, in seconds.
 EVERY, STOPPED, PATIENCE = 20.0, 9.0, 6.0
 # How long one measurement may take, and a storm for each of its runs, in seconds; how often its progress is told.
 _LONGEST, _LONGEST_RUN, _TOLD = 600.0, 15.0, 20.0
-# What a worker sets for its process.
-_OF_WORKERS = ("LOCKSTEP_HOME", "LOCKSTEP_WORKTREE_OF")
 
 
 def figures(options: Options) -> list[Figures]:
@@ -41,47 +40,91 @@ def figures(options: Options) -> list[Figures]:
 
 
 def _measured(place: Path, options: Options) -> list[Figures]:
-    from tests.fleet import fleets
+    from tests.fixtures import postgres
 
     count, rounds = (QUICK_RUNS, QUICK_ROUNDS) if options.quick else (RUNS, ROUNDS)
-    alone: list[float] = []
-    direct: list[float] = []
-    with (
-        options.progress("fleet", 3 + 2 * rounds) as tick,
-        fleets.workers(fleets.project(place / "none"), [], slots=SLOTS, per_user=64) as running,
-    ):
+    shared = not postgres.lacking()
+    with options.progress("fleet", 4 + 2 * rounds * (1 + shared)) as tick:
         rates = {"the bare engine, one process": _bare(place / "bare", count)}
         tick()
-        for number in range(rounds):
-            alone.append(_followed(running, place / f"by-1-{number}", count, 1))
-            tick()
-            direct.append(_direct(place / f"direct-{number}", count))
-            tick()
-        rates["1 worker"] = statistics.median(alone)
-        for workers in (2, 4):
-            rates[f"{workers} workers"] = _followed(running, place / f"by-{workers}", count, workers)
-            tick()
-    bare, given = next(iter(rates.values())), statistics.median(direct)
-    rows: list[list[Cell]] = [[name, rate, rate / bare] for name, rate in rates.items()]
-    shares = [100 * (1 - one / other) for one, other in zip(alone, direct, strict=True)]
-    share = statistics.median(shares)
+        with _workers(place / "sqlite") as running:
+            for workers in (1, 2, 4):
+                name = "1 worker" if workers == 1 else f"{workers} workers"
+                rates[name] = _followed(running, place / f"by-{workers}", count, workers)
+                tick()
+            shares = {"SQLite": _shares(running, place / "sqlite", rounds, tick)}
+        if shared:
+            with _server(), _workers(place / "postgres") as running:
+                shares["PostgreSQL"] = _shares(running, place / "postgres", rounds, tick)
+    bare = next(iter(rates.values()))
+    curve: list[list[Cell]] = [[name, rate, rate / bare] for name, rate in rates.items()]
+    rows: list[list[Cell]] = [
+        [f"on {name}", found.given, found.queued, statistics.median(found.shares), AT_MOST]
+        for name, found in shares.items()
+    ]
+    spreads = ", ".join(
+        f"{name} {min(found.shares):.0f} to {max(found.shares):.0f} %" for name, found in shares.items()
+    )
     return [
         Figures(
             "Runs that workers follow",
             ["who follows them", "runs a minute", "ratio"],
-            rows,
+            curve,
             [f"{count} runs of two steps, with four model calls that take no time; {SLOTS} at a time in a worker."],
         ),
         Figures(
-            "The queue",
-            ["what", "%", "at most (%)"],
-            [["the queue's share of a run", share, AT_MOST]],
+            "The queue's share of a run",
+            ["its database", "given runs a minute", "queued runs a minute", "share (%)", "at most (%)"],
+            rows,
             [
-                f"A worker that takes runs from the queue, beside one that is given them: {given:.0f} a minute.",
-                f"Median of {rounds} measurements of each, taken in turn: {min(shares):.0f} to {max(shares):.0f} %.",
+                "A worker that takes runs from the queue, beside one that is given them; both are processes.",
+                f"Medians of {rounds} measurements over {SHARED_RUNS} runs, the two in turn: {spreads}.",
             ],
         ),
     ]
+
+
+class _Shares(NamedTuple):
+    """Runs a minute of a worker that is given them, and of one that takes them; the queue's shares, in percent."""
+
+    given: float
+    queued: float
+    shares: list[float]
+
+
+def _shares(running: Workers, place: Path, rounds: int, tick: Callable[[], None]) -> _Shares:
+    """The queue's share, as often as is asked for; who is first changes."""
+    rates: dict[bool, list[float]] = {True: [], False: []}
+    for number in range(rounds):
+        for is_given in (True, False) if number % 2 else (False, True):
+            folder = place / f"{'given' if is_given else 'queued'}-{number}"
+            rates[is_given].append(_followed(running, folder, SHARED_RUNS, 1, is_given))
+            tick()
+    shares = [100 * (1 - queued / given) for given, queued in zip(rates[True], rates[False], strict=True)]
+    return _Shares(statistics.median(rates[True]), statistics.median(rates[False]), shares)
+
+
+@contextlib.contextmanager
+def _workers(place: Path) -> Iterator[Workers]:
+    """What starts workers, of any project."""
+    from tests.fleet import fleets
+
+    with fleets.workers(fleets.project(place / "none"), [], slots=SLOTS, per_user=64) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def _server() -> Iterator[Server]:
+    """A server of PostgreSQL that has the ledgers meanwhile."""
+    from tests.fixtures import postgres
+
+    server = postgres.Server()
+    try:
+        os.environ["LOCKSTEP_LEDGER_URL"] = server.url(server.create())
+        yield server
+    finally:
+        os.environ.pop("LOCKSTEP_LEDGER_URL")
+        server.remove()
 
 
 def disturbed(folder: Path, count: int, options: Options) -> Figures:
@@ -93,9 +136,7 @@ def disturbed(folder: Path, count: int, options: Options) -> Figures:
     with contextlib.ExitStack() as opened:
         server = None
         if not postgres.lacking():
-            server = postgres.Server()
-            opened.callback(server.remove)
-            os.environ["LOCKSTEP_LEDGER_URL"] = server.url(server.create())
+            server = opened.enter_context(_server())
             os.environ["LOCKSTEP_LEDGER_PROJECT"] = "benchmark"
         fleets.project(folder)
         begin = time.perf_counter()
@@ -154,7 +195,7 @@ def _alone() -> Iterator[None]:
     logging.getLogger("lockstep.agent").setLevel(logging.ERROR)  # that the steps name no tools
     with own_ledgers():
         before = dict(os.environ)
-        for name in ("LOCKSTEP_LEDGER_URL", "LOCKSTEP_LEDGER_PROJECT", *_OF_WORKERS):
+        for name in ("LOCKSTEP_LEDGER_URL", "LOCKSTEP_LEDGER_PROJECT", "LOCKSTEP_HOME", "LOCKSTEP_WORKTREE_OF"):
             os.environ.pop(name, None)
         try:
             yield
@@ -190,36 +231,17 @@ def _bare(folder: Path, count: int) -> float:
     return _rate(folder, count)
 
 
-def _followed(running: Workers, folder: Path, count: int, workers: int) -> float:
-    """How many runs a minute that many workers follow."""
+def _followed(running: Workers, folder: Path, count: int, workers: int, is_given: bool = False) -> float:
+    """How many runs a minute that many workers follow; ``is_given``, each gets all of them, past the queue."""
     from tests.fleet import fleets
 
     fleets.project(folder)
-    fleets.submit(folder, _tasks(count))
+    fleets.git(folder, "remote", "add", "origin", f"https://git.example/benchmark/{folder.name}.git")
+    runs = fleets.submit(folder, _tasks(count))
     for number in range(workers):
-        running.start(f"w{number}", project=str(folder))
+        running.start(f"w{number}", project=str(folder), given=runs if is_given else ())
     fleets.until(lambda: fleets.is_over(folder), _LONGEST)
     running.stop()
-    return _rate(folder, count)
-
-
-def _direct(folder: Path, count: int) -> float:
-    """How many runs a minute a worker follows that is given them."""
-    from skills.lib.fleet.members import Members
-    from skills.lib.fleet.places import WORKERS, Place
-    from tests.fleet import fleets
-
-    fleets.project(folder)
-    runs = fleets.submit(folder, _tasks(count))
-    members = Members(Place(str(folder), WORKERS))
-    try:
-        with fleets.worker(folder) as worker, ThreadPoolExecutor(SLOTS) as threads:
-            members.join(worker.name, SLOTS, _LONGEST)
-            list(threads.map(worker.follow, runs))
-    finally:
-        members.close()
-        for name in _OF_WORKERS:
-            os.environ.pop(name, None)
     return _rate(folder, count)
 
 

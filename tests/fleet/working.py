@@ -1,7 +1,8 @@
 """Workers with a scripted model, as processes: ``python -m tests.fleet.working PROJECT`` forks one for each line.
 
-A line of standard input is JSON: what Worker takes, ``project`` if it is another one, ``until_empty``, and ``pause``,
-how long the model thinks in seconds. Standard output has the process of each worker.
+A line of standard input is JSON: what Worker takes, ``project`` if it is another one, ``until_empty``, ``pause``, how
+long the model thinks in seconds, and ``given``, the runs to follow past the queue. Standard output has the process of
+each worker.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ import sys
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
 import skills.lib.agent.session  # noqa: F401  imported before any worker forks
-from skills.lib.fleet.worker import Worker
+from skills.lib.fleet.members import Members
+from skills.lib.fleet.places import WORKERS, Place
+from skills.lib.fleet.worker import SLOTS, Worker
 from tests.agent.scripted import Answer, Answering, ScriptedModel, calling, report
 from tests.agent.sessions import filled
+
+# How long others leave to a worker what it follows past the queue, without a sign of life, in seconds.
+_LONGEST = 600.0
 
 
 def writing(pause: float = 0.0) -> Answering:
@@ -39,13 +47,29 @@ def writing(pause: float = 0.0) -> Answering:
     return answer
 
 
-def work(project: str, name: str, pause: float = 0.0, until_empty: bool = False, **options: Any) -> None:
-    """Be a worker until it is drained or ended."""
+def work(
+    project: str, name: str, pause: float = 0.0, until_empty: bool = False, given: Sequence[str] = (), **options: Any
+) -> None:
+    """Be a worker until it is drained or ended, or has followed what it is given."""
     warnings.simplefilter("error")
     with Worker(project, ScriptedModel(answer=writing(pause)), name=name, **options) as worker:
         signal.signal(signal.SIGTERM, lambda *_: worker.leave())
         signal.signal(signal.SIGINT, lambda *_: worker.drain())
-        worker.work(until_empty)
+        if given:
+            _follow(worker, given, options.get("slots", SLOTS))
+        else:
+            worker.work(until_empty)
+
+
+def _follow(worker: Worker, runs: Sequence[str], slots: int) -> None:
+    """Follow runs past the queue, that many at a time."""
+    members = Members(Place(worker.project, WORKERS))
+    try:
+        members.join(worker.name, slots, _LONGEST)
+        with ThreadPoolExecutor(slots) as threads:
+            list(threads.map(worker.follow, runs))
+    finally:
+        members.close()
 
 
 def forked(project: str, request: dict[str, Any]) -> int:

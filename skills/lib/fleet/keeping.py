@@ -6,6 +6,7 @@ to nobody.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from skills.lib.agent.kept import submissions
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 # How long one turn of the job may take at most before another worker does it, in seconds.
 _LOCK = 30.0
-# How long the queue keeps what has ended, in seconds.
-_KEPT = 3600.0
+# How long the queue keeps what has ended, and how often that is looked at, in seconds.
+_KEPT, _FORGETS = 3600.0, 60.0
 
 
 class Keeper:
@@ -26,6 +27,7 @@ class Keeper:
 
     def __init__(self, worker: str, members: Members, queue: Queue) -> None:
         self._worker, self._members, self._queue = worker, members, queue
+        self._forgets_at = 0.0
 
     def keep(self, ledger: Ledger | None) -> None:
         """Do the job once, unless another worker has it."""
@@ -38,12 +40,15 @@ class Keeper:
         ]
         if orphans:
             self._queue.take_over(orphans)
-        self._queue.forget(_KEPT)
+        if time.monotonic() >= self._forgets_at:
+            self._queue.forget(_KEPT)
+            self._forgets_at = time.monotonic() + _FORGETS
         if ledger is None:
             return
         known = {one.run for one in entries}
         followed = {run for one in members.values() if one.is_live for run in one.runs}
-        for one in submissions.each(ledger):
+        # By priority: a worker may take the first one before the others are there.
+        for one in sorted(submissions.each(ledger), key=lambda one: one.priority):
             if one.reason or one.status != "open" or one.run in known or one.run in followed:
                 continue
             run = ledger.run(one.run)

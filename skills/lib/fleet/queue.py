@@ -8,16 +8,20 @@ waits for days takes no place in the queue.
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, WorkflowStatusString
+from dbos import Queue as Registered
+from dbos._queue import queue_worker_thread  # DBOS itself starts it with pauses of one length only
 from sqlalchemy.exc import SQLAlchemyError
 
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.fleet.places import Place, close
+from skills.lib.fleet.polling import SHORTEST, Pace
 from skills.lib.record import Record
 
 NAME = "lockstep"
@@ -27,15 +31,13 @@ VERSION = "lockstep-2"
 OVER, AGAIN = "over", "again"
 # The pauses before a provider that gave no answer is tried again, in seconds.
 PAUSES = (30.0, 60.0, 120.0, 240.0, 480.0)
-# How often a worker looks for something to do, in seconds: so long a slot that is free stays so.
-_POLLING = 0.05
 _ACTIVE = [WorkflowStatusString.ENQUEUED.value, WorkflowStatusString.PENDING.value, WorkflowStatusString.DELAYED.value]
 _ENDED = [WorkflowStatusString.SUCCESS.value, WorkflowStatusString.ERROR.value, WorkflowStatusString.CANCELLED.value]
 # So many workflows that have ended are removed at a time.
 _REMOVED = 500
-_drive: Callable[[str], str] | None = None
-# The ids of the workflows that run in this process.
-_running: set[str] = set()
+# How long the poller may take to stop, and waits before it begins again if the queue was removed, in seconds.
+_STOPS, _BEGINS = 10.0, 1.0
+_queue: Queue | None = None
 
 
 @DBOS.workflow(name="run_skill", max_recovery_attempts=None)
@@ -44,17 +46,15 @@ def run_skill(run: str) -> str:
 
     To follow it is no step of DBOS, which would be written down: the ledger says where the run stands.
     """
-    assert _drive is not None
+    queue = _queue
+    assert queue is not None
     assert DBOS.workflow_id is not None
-    _running.add(DBOS.workflow_id)
-    try:
+    with queue.at_work(DBOS.workflow_id):
         for pause in PAUSES:
-            if _drive(run) != AGAIN:
+            if queue.drive(run) != AGAIN:
                 return OVER
             DBOS.sleep(pause)
-        return _drive(run)
-    finally:
-        _running.discard(DBOS.workflow_id)
+        return queue.drive(run)
 
 
 class Entry(Record):
@@ -74,11 +74,15 @@ class Queue:
 
     def __init__(self, place: Place, worker: str, slots: int, per_user: int, drive: Callable[[str], str]) -> None:
         self._place, self._worker, self._slots, self._per_user = place, worker, slots, per_user
+        self.drive = drive
         self._engine: sa.Engine | None = None
+        self._pace, self._poller = Pace(), threading.Thread()
+        # The ids of the workflows that run here, and of those that the database alone says so of.
+        self._running: set[str] = set()
         self._idle: set[str] = set()
         self._is_launched = False
-        global _drive
-        _drive = drive
+        global _queue
+        _queue = self
 
     def launch(self) -> None:
         """Begin to take runs, those first that this worker followed when it ended."""
@@ -94,15 +98,21 @@ class Queue:
             self._engine = config["system_database_engine"] = self._place.engine()
             if self._place.schema:
                 config["dbos_system_schema"] = self._place.schema
-            DBOS(config=config)
+            dbos = DBOS(config=config)
+            DBOS.listen_queues([])
             DBOS.launch()
-            DBOS.register_queue(
+            queue = DBOS.register_queue(
                 NAME,
                 worker_concurrency=self._slots,
                 partition_concurrency=self._per_user,
-                polling_interval_sec=_POLLING,
+                polling_interval_sec=SHORTEST,
                 on_conflict="always_update",
             )
+            self._pace = Pace()
+            self._poller = threading.Thread(
+                target=_poll, args=(self._pace, dbos, queue), name="lockstep-poller", daemon=True
+            )
+            self._poller.start()
             self._is_launched = True
 
     @property
@@ -113,9 +123,24 @@ class Queue:
     def close(self, seconds: int = 0) -> None:
         """Take nothing new, and wait so long for what is at work."""
         self._is_launched = False
+        self._pace.set()
+        if self._poller.is_alive():
+            self._poller.join(_STOPS)
         DBOS.destroy(workflow_completion_timeout_sec=seconds)
         if self._engine is not None:
             close(self._engine)
+
+    @contextlib.contextmanager
+    def at_work(self, workflow: str) -> Iterator[None]:
+        """Have a workflow known as one that runs here; after it there is room for another one."""
+        self._running.add(workflow)
+        if len(self._running) >= self._slots:
+            self._pace.slow()
+        try:
+            yield
+        finally:
+            self._running.discard(workflow)
+            self._seek()
 
     def entries(self) -> list[Entry]:
         """What is in the queue or at work, in all workers. The tables are made anew if somebody removed them."""
@@ -143,6 +168,7 @@ class Queue:
                 },
                 run,
             )
+        self._seek()
 
     def take_over(self, entries: Sequence[Entry]) -> None:
         """Put what the workers at work on it do not go on with into the queue again."""
@@ -162,7 +188,7 @@ class Queue:
                 load_input=False,
                 load_output=False,
             )
-        idle = {one.workflow_id for one in found} - _running
+        idle = {one.workflow_id for one in found} - self._running
         stranded, self._idle = sorted(idle & self._idle), idle - self._idle
         if stranded:
             with self._told():
@@ -182,6 +208,11 @@ class Queue:
             )
             if found:
                 DBOS.delete_workflows([one.workflow_id for one in found])
+
+    def _seek(self) -> None:
+        """Have the poller look at once if there is room for a run."""
+        if len(self._running) < self._slots:
+            self._pace.quicken()
 
     def _entries(self) -> list[Entry]:
         found = DBOS.list_workflows(status=_ACTIVE, name="run_skill", load_input=False, load_output=False)
@@ -204,6 +235,13 @@ class Queue:
             f"the queue {self._place.shown} cannot be used: {what:.300}",
             remedy="see that it is there and can be written; no run is lost, the ledger has them",
         )
+
+
+def _poll(pace: Pace, dbos: DBOS, queue: Registered) -> None:
+    """Take runs until ``pace`` is set. DBOS's poller ends if it does not find the queue, which a worker makes anew."""
+    while not pace.is_set():
+        queue_worker_thread(pace, dbos, queue)
+        pace.wait(_BEGINS)
 
 
 def _is_without_tables(error: SQLAlchemyError) -> bool:
