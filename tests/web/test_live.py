@@ -52,6 +52,7 @@ def seconds_until_told(served: Served, walk: Walker) -> float:
         took = time.monotonic() - began
     assert told["run"] == opened.id
     assert served.get("/runs.json").json()["total"] == 2
+    print(f"told after {1000 * took:.0f} ms")
     return took
 
 
