@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
@@ -215,10 +214,10 @@ def in_full(resolution: str, shown: Sequence[str]) -> str:
     issue, word, *rest = cells(resolution)
     if word == "own":
         return " | ".join([issue, "resolved", word, *rest])
-    if not re.fullmatch("[a-d]", word):
+    if word not in ("a", "b", "c", "d"):
         return resolution
     entry = next(text for text in shown if text.startswith(f"{issue}:"))
-    option = re.findall(rf"^{word}\) (.+?)(?:; costs: .*)?$", entry, re.MULTILINE)[0]
+    option = next(line for line in entry.splitlines() if line.startswith(f"{word}) "))[3:].partition("; costs: ")[0]
     return " | ".join([issue, "resolved", word, "; ".join([option, *rest])])
 
 
