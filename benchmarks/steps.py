@@ -122,8 +122,6 @@ def _first_move(python: str, skill: Skill, project: str, at: int) -> Sample:
     agent = Agent(skill, host, policy, rng, 0, Counts(), begin)
     block = agent.call(begin)
     agent.plan = policy.plan(block)
-    while agent.plan.outcome != "ok":
-        agent.plan = policy.plan(block)
     policy.provide(block, agent.plan.values)
     return [python, *(agent.honest(block, style=False) or [])[1:]]
 
