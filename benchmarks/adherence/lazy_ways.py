@@ -120,7 +120,7 @@ THOUGHT = {
 DESIGNED = {
     "reflect.criteria": ["R1 | x | x", "R2 | x | x"],
     "propose.corrected": [],
-    "synthesize.ideas": ["I1 | x | x", "I2 | x | x"],
+    "synthesize.ideas": ["I1 | x", "I2 | x"],
     "synthesize.built": ["K1 x | I1 | x", "K2 x | I2 | x"],
     "challenge.attacks": ["K1 | x | holds", "K2 | x | holds"],
     "challenge.met": ["K1 | R1 yes: x; R2 yes: x", "K2 | R1 yes: x; R2 yes: x"],

@@ -33,7 +33,7 @@ BUDGETS = {
     "prompt-engineer": 37_500,
     "refactor": 60_500,
     "safe-shell-search": 5_500,
-    "solution-design": 62_500,
+    "solution-design": 59_500,
     "task-spec-check": 5_000,
 }
 # A quick look leaves out those that take long.

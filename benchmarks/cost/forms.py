@@ -370,6 +370,14 @@ def nothing(_: object) -> list[str]:
     return []
 
 
+def sharing(rows: list[str]) -> list[str]:
+    """Rows with one for all that say the same after their ids."""
+    ids: dict[str, list[str]] = {}
+    for name, _, said in (row.partition(" | ") for row in rows):
+        ids.setdefault(said, []).append(name)
+    return [f"{', '.join(names)} | {said}" for said, names in ids.items()]
+
+
 def joined_findings(rows: list[str]) -> list[str]:
     """Candidates as the findings that they are made of, the first of which has the places and the text."""
     parts = [row.split(" | ") for row in rows]
@@ -509,7 +517,12 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
     "incoherence.plan": {"items": ("items", parts(0, 1, 2, 4))},
     "solution-design.context": {"limits": ("limits", not_by_the_user)},
     "solution-design-perspective.propose": {"changes": ("changes", parts(0, 2))},
-    "solution-design.synthesize": {"built": ("built", parts(0, 2, 3))},
+    "solution-design.synthesize": {
+        "ideas": ("ideas", parts(0, 1)),
+        "learned": ("learned", nothing),  # the facts of the context have it
+        "built": ("built", parts(0, 2, 3)),
+    },
+    "solution-design.challenge": {"met": ("met", sharing)},
     "solution-design.select": {
         "why": ("why", all_but_sentence(1)),
         "rejected": (("rejected", "met"), by_criterion),

@@ -23,7 +23,7 @@ import skills.lib.checks as checks
 NUMBERED = {
     "limits": "C1 | limit | hard or soft, set by whom",
     "criteria": "R1 | what any solution must do | how one would see it",
-    "ideas": "I1 | idea | which perspectives had it",
+    "ideas": "I1 | idea",
 }
 BUILT = "K1 name | I1, I3 | gives up | what it does besides"
 VERDICTS = ("holds", "bends", "breaks")
@@ -96,7 +96,8 @@ def attack_faults(candidates: list[str], criteria: list[str], attacks: list[str]
             found.append(f"attack {line[:60]!r}: it does not begin with one of {', '.join(known)} and a |")
         elif not verdict_of(line):
             found.append(f"attack {line[:60]!r}: its last part does not begin with holds, bends or breaks")
-    attacked, held = {parts_of(line)[0] for line in attacks}, {parts_of(line)[0] for line in met}
+    attacked = {parts_of(line)[0] for line in attacks}
+    held = {name.strip() for line in met for name in parts_of(line)[0].split(",")}
     found += [
         f'attacks: {name} has none; add "{name} | what happens | holds"' for name in known if name not in attacked
     ]

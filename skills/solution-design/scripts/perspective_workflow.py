@@ -16,10 +16,7 @@ PROPOSED: list[Requirement] = [
     Field("proposal", minimum=60, maximum=2500, help="what is changed, and how that solves the problem, step by step"),
     Field("changes", "list", maximum=10, help='each "place | size"; [] where nothing would'),
     Field("gives_up", minimum=20, maximum=600, help="what this costs, and what it no longer allows"),
-    Field("fails_when", minimum=20, maximum=600, help="the condition under which it is the wrong solution"),
-    Field(
-        "fit", choices=("strong", "workable", "poor"), help="poor where this perspective has nothing good to offer here"
-    ),
+    Field("poor", maximum=300, required=False, help="why this perspective has nothing good to offer here, if so"),
     Field(
         "corrected", "list", maximum=4, required=False, help='given facts that are wrong: "fact | what is so | place"'
     ),

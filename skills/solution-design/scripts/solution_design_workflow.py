@@ -78,7 +78,7 @@ REAL: list[Requirement] = [
     Command(["check_design.py", "criteria", "{criteria}"], 60, help="R1, R2, … with their three parts"),
 ]
 CANDIDATES: list[Requirement] = [
-    Field("ideas", "list", minimum=2, maximum=10, help='each "I1 | idea | which perspectives had it"'),
+    Field("ideas", "list", minimum=2, maximum=10, help='each "I1 | idea"'),
     Field(
         "disputes", "list", maximum=6, required=False, help='each "who against whom | over what | what would settle it"'
     ),
@@ -90,17 +90,16 @@ CANDIDATES: list[Requirement] = [
         help='each "fact that nobody knew before | place | what it changes"',
     ),
     Field("built", "list", minimum=2, maximum=4, help='each "K1 name | I1, I3 | gives up | what it does besides"'),
-    Field(
-        "smallest", minimum=20, maximum=400, help="which candidate is the least change that could do, and why not less"
-    ),
-    Command(["check_design.py", "ideas", "{ideas}"], 60, help="I1, I2, … with their three parts"),
+    Command(["check_design.py", "ideas", "{ideas}"], 60, help="I1, I2, … with their two parts"),
     Command(["check_design.py", "built", "{ideas}", "{built}"], 60, help="K1, K2, … of these ideas"),
 ]
 ATTACKS: list[Requirement] = [
     Field(
         "attacks", "list", minimum=2, maximum=12, help='each "K1 | what happens, step by step | holds, bends or breaks"'
     ),
-    Field("met", "list", minimum=2, maximum=4, help='every candidate: "K1 | R1 yes: by what; R2 no: why; …"'),
+    Field(
+        "met", "list", minimum=1, maximum=4, help='every candidate: "K1 | R1 yes: by what; R2 no: why", "K2, K3 | …"'
+    ),
     Command(
         ["check_design.py", "attacks", "{synthesize.candidates}", "{reflect.criteria}", "{attacks}", "{met}"],
         60,
@@ -286,7 +285,7 @@ WORKFLOW = Workflow(
         ("output", "one is chosen for reasons that the attacks and criteria bear, and each other one is answered"),
         (
             *(*GOAL, "problem", "context.stakes", "constraints", "context.limits", "synthesize.candidates"),
-            *("synthesize.smallest", "challenge.attacks", "challenge.met"),
+            *("challenge.attacks", "challenge.met"),
         ),
         CHOICE,
     ),

@@ -6,7 +6,7 @@ VALUES: dict[str, Any] = {
     "context.also": [],
     "context.limits": ["C1 | no new dependency | hard, set by the user"],
     "reflect.criteria": ["R1 | one order each | send it twice", "R2 | nobody waits | time it"],
-    "synthesize.ideas": ["I1 | refuse a second one | minimal", "I2 | merge them | removal"],
+    "synthesize.ideas": ["I1 | refuse a second one", "I2 | merge them"],
     "propose.corrected": [],
     "synthesize.built": ["K1 refuse | I1 | repeating on purpose", "K2 merge | I2 | seeing both"],
     "challenge.attacks": ["K1 | two at once | bends: an index refuses", "K2 | half done, then killed | breaks"],
