@@ -28,6 +28,21 @@ BEHIND = source_of(
     'StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),',
 )
 
+# The opening also leaves a step with sub-agents that starts none.
+BEYOND = source_of(
+    "guarded",
+    'StepDef("look", "Look", "Look.", {Outcome.OK: "send"}, requires=[Command(["true"])], automatic=True),'
+    'StepDef("send", "Send", "Send.", {Outcome.OK: "work", Outcome.SKIP: "work"},'
+    ' Dispatch("explore", targets=none, task="Look at {target}.")),'
+    'StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),',
+).replace("WORKFLOW = ", "def none(ctx):\n    return []\n\n\nWORKFLOW = ", 1)
+# The opening ends in a question: the step fails, and may not be done again.
+ASKED = source_of(
+    "guarded",
+    'StepDef("look", "Look", "Look.", {Outcome.OK: "work", Outcome.FAIL: "look"}, fail, max_iterations=1,'
+    ' automatic=True, tools=["read"]),StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),',
+).replace("WORKFLOW = ", "def fail(ctx):\n    return Outcome.FAIL\n\n\nWORKFLOW = ", 1)
+
 
 def opening(host: Host) -> str:
     return shlex.join([sys.executable, str(host.agent.script), "--step", "1", "--project", str(host.project)])
@@ -70,6 +85,20 @@ def test_a_run_is_held_whose_opening_left_an_automatic_step(name: str, tmp_path:
     block = opened(host, opening(host))
     assert (block.step, block.turn) == ("work", 2)
     assert "'Work'" in host.use(SHELLS[name], command="touch x").reason
+
+
+def test_a_run_is_held_whose_opening_also_skipped_a_step(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=BEYOND)
+    block = opened(host, opening(host))
+    assert (block.step, block.turn) == ("work", 3)
+    assert "'Work'" in host.run("touch x").reason
+
+
+def test_a_run_is_held_whose_opening_came_to_a_question(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ASKED)
+    block = opened(host, opening(host))
+    assert (block.kind, block.turn) == ("waiting", 2)
+    assert host.run("touch x").code == 2
 
 
 def test_a_run_that_another_session_opened_holds_nobody_else(tmp_path: Path) -> None:

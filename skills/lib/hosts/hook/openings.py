@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 OPENINGS = "openings"
 # The first tag of a block is within so many characters of the result.
 _BEGIN = 20_000
-# What a block says of an automatic step that its command left.
-_BY_THE_ENGINE = " was done by the engine."
+# What a block says of a step that the opening left: an automatic one, and behind it one that hands nothing out.
+_LEFT = (" was done by the engine.", " was skipped: it had nothing to hand out.")
 
 
 def folder() -> str:
@@ -77,8 +77,10 @@ def _printed(result: Any) -> str:
         lines = str(result)[:_BEGIN].split("\n")  # a host may put the errors before the output
         tag = next((line for line in lines if line.startswith(("<step ", "<waiting "))), "")
         state = next((line for line in lines if line.startswith("  <STATE>")), "")
-        # The opening itself left each step that is told as done by the engine.
-        run, is_first = _attribute(tag, "run"), _attribute(tag, "turn") == str(1 + state.count(_BY_THE_ENGINE))
+        left = sum(map(state.count, _LEFT))
+        # The question of a step that may not be done again takes a turn of its own.
+        turns = (str(1 + left), str(2 + left) if tag.startswith("<waiting ") else "")
+        run, is_first = _attribute(tag, "run"), _attribute(tag, "turn") in turns
     return run if is_first and isinstance(run, str) and status_files.is_id(run) and "." not in run else ""
 
 
