@@ -92,7 +92,8 @@ def _open(project: Project, workflow: Workflow, move: Move, request: Request) ->
         )
         return _refused(project, workflow, twin, request, Refused("already-open", why, how=how))
     opened = _recorded(project, workflow, move, beside)
-    return project.show(workflow, opened, _notices_of(project, workflow, opened))
+    notices = () if opened.ended else _notices_of(project, workflow, opened)
+    return project.show(workflow, opened, notices)
 
 
 def _recorded(project: Project, workflow: Workflow, move: Move, beside: Sequence[Run] | None = None) -> Run:
