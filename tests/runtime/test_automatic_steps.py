@@ -10,8 +10,8 @@ import pytest
 
 from skills.lib import paths
 from skills.lib.ledger import Ledger
-from skills.lib.model.requirements import Command, Field
-from skills.lib.model.steps import StepDef
+from skills.lib.model.requirements import Arg, Command, Field
+from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Dispatch, Gate, Outcome, person
 from skills.lib.testing.agent import Agent
 from tests.fixtures.agents import Skill
@@ -84,6 +84,16 @@ def test_a_command_of_the_turn_that_the_opening_took_is_refused(agent: Agent) ->
     assert_refused(agent, edited(work.next, step="next", turn="1"), "wrong-turn", work.run)
 
 
+def test_an_opening_that_ends_the_run_speaks_of_no_command_and_of_no_other_run(skill: Skill, project: Path) -> None:
+    (project / "seen").write_text('["one"]\n', encoding="utf-8")
+    agent = skill(f'StepDef("look", "Look", "Look.", {{Outcome.OK: None}}, requires=[{LOOK}], automatic=True)')
+    (project / "seen").rename(project / "unseen")
+    assert agent.open().step == "look"
+    (project / "unseen").rename(project / "seen")
+    ended = agent.open("--new")
+    assert (ended.kind, ended.result["look.seen"], ended.notices) == ("done", "- one", [])
+
+
 def test_an_agent_is_asked_for_what_the_engine_could_not_do(agent: Agent, project: Path) -> None:
     (project / "seen").unlink()
     look = agent.open()
@@ -128,6 +138,8 @@ def test_a_sub_agent_begins_behind_an_automatic_step(skill: Skill, project: Path
         ({"automatic": "yes"}, "step 'a' automatic: 'yes' is not True or False"),
         ({"requires": [Field("b")]}, "step 'a': it is automatic, and requires b, which only an agent can report"),
         ({"next": {Outcome.OK: None, Outcome.FAIL: None}}, "only an agent can say by which of its ways it ends"),
+        ({}, "step 'a': it is automatic, and has no Command, file or handler: the engine could do nothing there"),
+        ({"requires": [Field("b", required=False)]}, "it is automatic, and has no Command, file or handler"),
         ({"handler": person("Which?")}, "step 'a': a step with a Person is not automatic"),
         ({"handler": Gate("d")}, "step 'a': a step with a Gate is not automatic"),
         ({"handler": Dispatch("explore", task="Look.")}, "step 'a': a step with a Dispatch is not automatic"),
@@ -137,6 +149,13 @@ def test_a_step_that_somebody_has_to_report_or_decide_is_not_automatic(fields: d
     with pytest.raises((TypeError, ValueError)) as told:
         StepDef("a", **{"next": {Outcome.OK: None}, "automatic": True, **fields})
     assert words in str(told.value)
+
+
+def test_a_step_with_a_parameter_that_must_be_given_is_not_automatic() -> None:
+    step = StepDef("a", next={Outcome.OK: None}, requires=[Command(["true"])], automatic=True)
+    with pytest.raises(ValueError, match="workflow 'w': a is automatic, and its --depth must be given, which only"):
+        Workflow("w", step, params=[Arg("depth", step="a")])
+    assert Workflow("w", step, params=[Arg("depth", default="1", step="a")]).step("a").automatic
 
 
 def test_a_step_that_is_not_automatic_has_the_data_that_it_had() -> None:

@@ -10,6 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from skills.lib.model.requirements import Arg
+
 # Signs that a shell reads otherwise than they stand: no part of a tool's name.
 _SHELL_SIGNS = frozenset("()'\"|&;<>$`")
 
@@ -41,7 +43,7 @@ def check_session(fresh: object, model: str | None, handler: object, where: str)
 
 
 def check_automatic(automatic: object, handler: object, requires: Sequence[object], ways: int, where: str) -> None:
-    """Raise TypeError or ValueError for an ``automatic`` step that somebody has to report or decide."""
+    """Raise TypeError or ValueError for an ``automatic`` step that somebody has to do, to report or to decide."""
     if not isinstance(automatic, bool):
         raise TypeError(f"{where} automatic: {shown(automatic)} is not True or False")
     if not automatic:
@@ -53,6 +55,16 @@ def check_automatic(automatic: object, handler: object, requires: Sequence[objec
         raise ValueError(f"{where}: it is automatic, and requires {required[0]}, which only an agent can report")
     if handler is None and ways > 1:
         raise ValueError(f"{where}: it is automatic, and only an agent can say by which of its ways it ends")
+    if handler is None and all(isinstance(spec, Field) for spec in requires):
+        what = "it is automatic, and has no Command, file or handler: the engine could do nothing there"
+        raise ValueError(f"{where}: {what}, and what its actions say would be left out")
+
+
+def check_automatic_params(step_id: str, params: Sequence[Arg], where: str) -> None:
+    """Raise ValueError for an ``automatic`` step with a parameter that has to be given as it is left."""
+    flag = next((arg.flag for arg in params if arg.step == step_id and arg.required), None)
+    if flag is not None:
+        raise ValueError(f"{where}: {step_id} is automatic, and its {flag} must be given, which only an agent can do")
 
 
 def check_policy(name: str, where: str) -> None:

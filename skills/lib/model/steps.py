@@ -249,6 +249,10 @@ class Workflow(Record):
             if not isinstance(step, StepDef):
                 unpack = "; unpack it with *" if isinstance(step, (list, tuple)) else ""
                 raise TypeError(f"{where}: argument {at} after the name is {shown(step)}, not a StepDef{unpack}")
+            if step.automatic and params:
+                from skills.lib.model import step_checks  # few steps are
+
+                step_checks.check_automatic_params(step.id, params, where)
             asks_at_once = isinstance(step.handler, Person) and not step.asks_later
             if asks_at_once and any(arg.step == step.id for arg in params):
                 raise ValueError(
