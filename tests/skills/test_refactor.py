@@ -418,6 +418,11 @@ def test_a_run_ends_if_everything_is_intended(agent: Follower, triage: Block) ->
     assert (done.at, done.result["clusters"].count("\n")) == ("done", 1)
 
 
+def test_a_bar_between_backquotes_does_not_end_the_run(agent: Follower, triage: Block) -> None:
+    rows = [row.replace("no place owns the rounding", "`a | b` rounds") for row in CLUSTERS["clusters"]]
+    assert agent.follow(agent.follow(triage, TRIAGED), {"clusters": rows}).at == "synthesize"
+
+
 @pytest.mark.parametrize(
     "rows, why",
     [
@@ -624,6 +629,7 @@ def test_a_later_round_changes_adds_and_strikes_items(project: Path) -> None:
         (["W1 | the -> a"], 'edits \'W1 | the -> a\': write W1 | "old words" -> "new words", of an item of an earlier'),
         (['W1 | "rounding" -> "x"'], "the old words stand 2 times in W1; quote them so that it is one"),
         (['W1 | "no such words" -> "x"'], "the old words stand 0 times in W1"),
+        (['W1 | "run the tests" -> "run the tests"'], "the new words are the old ones; leave it out, or change them"),
         (['W1 | "run the tests" -> ""'], "an edited item (W1): proof is missing or not a text"),
     ],
 )

@@ -104,6 +104,9 @@ def edited(items: list[Item], edits: Rows) -> tuple[list[Item], list[str]]:
         if name not in known or match is None:
             found.append(f'edits {row[:60]!r}: write W1 | "old words" -> "new words", of an item of an earlier round')
             continue
+        if match["old"] == match["new"]:
+            found.append(f"edits {row[:60]!r}: the new words are the old ones; leave it out, or change them")
+            continue
         places = [part for part in TEXTS[1:] for _ in range(known[name][part].count(match["old"]))]
         if len(places) == 1:
             known[name][places[0]] = known[name][places[0]].replace(match["old"], match["new"])

@@ -153,8 +153,10 @@ def assemble(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def cells(row: str) -> Sequence[str]:
-    """The parts of a row between its bars, four at least."""
-    parts = [part.strip() for part in row.split("|")]
+    """The parts of a row between its bars, four at least; a bar between backquotes is no such bar."""
+    pieces = row.split("`")
+    pieces[1:-1:2] = [piece.replace("|", "\0") for piece in pieces[1:-1:2]]
+    parts = [part.strip().replace("\0", "|") for part in "`".join(pieces).split("|")]
     return [*parts, *[""] * (4 - len(parts))]
 
 
