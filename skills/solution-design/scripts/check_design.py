@@ -1,8 +1,8 @@
 """Checks what solution-design reports by numbers.
 
 Called in the project's root as ``limits LIST``, ``criteria LIST``, ``ideas LIST``, ``built IDEAS LIST``, ``corrected
-LIST``, ``attacks CANDIDATES CRITERIA ATTACKS MET`` or ``choice CANDIDATES ATTACKS CHOICE REJECTED``, each list a JSON
-array of texts; prints each fault and ends with 1 if there is one.
+LIST``, ``attacks CANDIDATES CRITERIA ATTACKS MET`` or ``choice CANDIDATES CRITERIA ATTACKS MET CHOICE
+REJECTED``, each list a JSON array of texts; prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -61,16 +61,17 @@ def numbered_faults(kind: str, lines: list[str]) -> list[str]:
 
 
 def built_faults(ideas: list[str], built: list[str]) -> list[str]:
-    """Candidates without their name or parts, of ideas that are not there, or of nothing."""
+    """Candidates without their name or parts, of ideas that are not there, of nothing, or of what another is made."""
     known, found = list(map(id_of, ideas)), []
+    made: dict[tuple[str, ...], str] = {}
     for number, line in enumerate(built, 1):
-        parts, wanted = parts_of(line, 4), f"K{number}"
+        parts, wanted = parts_of(line), f"K{number}"
         where = f"built, entry {number}, {line[:60]!r}"
         if id_of(line) != wanted:
             found.append(f"{where}: begin it with {wanted}; the form is {BUILT}")
             continue
-        if len(parts) < 3 or not all(parts):
-            found.append(f"{where}: {len(parts)} parts; write {BUILT}")
+        if len(parts) not in (3, 4) or not all(parts):
+            found.append(f"{where}: {len(parts)} parts, or an empty one; write {BUILT}")
             continue
         if parts[0] == wanted:
             found.append(f"{where}: there is no name after {wanted}; write {BUILT}")
@@ -78,6 +79,9 @@ def built_faults(ideas: list[str], built: list[str]) -> list[str]:
         found += [f"{where}: {idea} is none of {', '.join(known)}" for idea in used if idea not in known]
         if not used and len(parts) < 4:
             found.append(f"{where}: it uses no idea; say in a fourth part what it does")
+        first = made.setdefault((*sorted({*used}), *parts[3:]), wanted)
+        if first != wanted:
+            found.append(f"{where}: it is made of what {first} is made of; say in a fourth part what it does otherwise")
     return found
 
 
@@ -116,7 +120,9 @@ def verdict_of(attack: str) -> str:
     return next((word for word in VERDICTS if re.match(rf"{word}\b", last)), "")
 
 
-def choice_faults(candidates: list[str], attacks: list[str], choice: str, rejected: list[str]) -> list[str]:
+def choice_faults(
+    candidates: list[str], criteria: list[str], attacks: list[str], met: list[str], choice: str, rejected: list[str]
+) -> list[str]:
     """A choice that is none, or that broke while another did not; other candidates without a reason against them."""
     known = list(map(id_of, candidates))
     if choice not in known:
@@ -130,13 +136,29 @@ def choice_faults(candidates: list[str], attacks: list[str], choice: str, reject
     others = [name for name in known if name != choice]
     found += [f'rejected: {name} is not there; add "{name} | why not | …"' for name in others if name not in answered]
     found += [f"rejected: {choice} is the choice" for _ in range(choice in answered)]
+    return found + reason_faults(list(map(id_of, criteria)), met, rejected)
+
+
+def reason_faults(criteria: list[str], met: list[str], rejected: list[str]) -> list[str]:
+    """Rejections without their parts, or for a criterion that is not there or that the candidate meets."""
+    found = []
+    held = {parts_of(line)[0]: line for line in met}
+    for line in rejected:
+        name, why, *right = [*parts_of(line), ""][:3]
+        if not why or not any(right):
+            found.append(f"rejected {line[:60]!r}: write {name} | R2, or why not | what would make it right")
+        elif re.fullmatch(r"R\d+", why):
+            if why not in criteria:
+                found.append(f"rejected {line[:60]!r}: {why} is none of {', '.join(criteria)}; or say why not in words")
+            elif re.search(rf"\b{why}\W+yes\b", held.get(name, ""), re.IGNORECASE):
+                found.append(f"rejected {line[:60]!r}: {name} meets {why} by met; say why not in words")
     return found
 
 
 def faults(kind: str, values: list[str]) -> list[str]:
     """The faults of what is named; OSError or ValueError for a file or list that cannot be read."""
     if kind == "choice":
-        return choice_faults(json.loads(values[0]), json.loads(values[1]), values[2], json.loads(values[3]))
+        return choice_faults(*map(json.loads, values[:4]), values[4], json.loads(values[5]))
     if kind == "attacks":
         return attack_faults(*map(json.loads, values))
     if kind == "built":
@@ -145,7 +167,7 @@ def faults(kind: str, values: list[str]) -> list[str]:
     return corrected_faults(rows) if kind == "corrected" else numbered_faults(kind, rows)
 
 
-COUNTS = {**dict.fromkeys(NUMBERED, 1), "built": 2, "corrected": 1, "attacks": 4, "choice": 4}
+COUNTS = {**dict.fromkeys(NUMBERED, 1), "built": 2, "corrected": 1, "attacks": 4, "choice": 6}
 
 
 def main(arguments: list[str]) -> int:

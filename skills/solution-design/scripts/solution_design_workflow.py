@@ -118,7 +118,10 @@ CHOICE: list[Requirement] = [
         help='every other one: "K2 | R2, or why not | what would make it right"',
     ),
     Command(
-        ["check_design.py", "choice", "{synthesize.candidates}", "{challenge.attacks}", "{choice}", "{rejected}"],
+        [
+            *("check_design.py", "choice", "{synthesize.candidates}", "{reflect.criteria}", "{challenge.attacks}"),
+            *("{challenge.met}", "{choice}", "{rejected}"),
+        ],
         60,
         help="the choice is a candidate that no attack broke, and every other one is rejected with a reason",
     ),
