@@ -288,6 +288,7 @@ def test_a_report_that_says_too_little_is_refused(agent: Follower, at: str, valu
             {**WANTED, "points": ['"lost logins"']},
             """'"lost logins"': the request does not say that; quote it letter for letter, or write: point""",
         ),
+        ("settle", {**WANTED, "points": ['" "']}, """'" "': the request does not say that"""),
         ("settle", {**WANTED, "draft": "../n.md"}, "../n.md is outside the project; name a new file in it"),
         ("read", {"finds": ["none | T1, T3", "R1 | x"]}, "T2 is missing; add its finds, or: none | T2"),
         ("read", {"finds": [*FINDS["finds"], "none | T3"]}, "T3 has a find and is under none"),
@@ -303,6 +304,17 @@ def test_a_report_that_says_too_little_is_refused(agent: Follower, at: str, valu
             {"finds": [*FINDS["finds"], 'T6 | "leverage"']},
             """'T6 | "leverage"': note.draft.md does not say that; quote it letter for letter""",
         ),
+        (
+            "read",
+            {"finds": [", ".join([*(f"T{at}" for at in range(1, 13)), "R1"]) + ' | "robust"', "none | T1"]},
+            "13 families and rules; 4 at most fall upon one passage",
+        ),
+        (
+            "consolidate",
+            {"marks": ['M1 | "because the signing key"', 'M2 | "because the signing key"']},
+            '"because the signing key" is quoted for two marks; quote a sentence of its own for each',
+        ),
+        ("consolidate", {**REWRITTEN, "declined": ["T6"]}, "'T6': write T4 | why you did not follow it"),
         ("consolidate", {"marks": ["x", "y"]}, "'x': write M2 | its sentence's first words in quotes"),
         (
             "consolidate",
@@ -348,6 +360,14 @@ def test_what_was_found_and_is_still_there_is_refused_until_it_is_mended_or_decl
     wanted = 'it still has what T6 found, "robust": mend it, or decline it as T6 | reason'
     assert wanted in refused.words("WHY")
     assert agent.follow(block, {**REWRITTEN, "declined": ["T6 | the tool is called so"]}).at == "refine"
+
+
+def test_a_find_of_two_names_is_spared_if_both_are_declined(agent: Follower, project: Path) -> None:
+    block = walked(agent, "consolidate")
+    (project / "note.text.md").write_text(TEXT + "It is important to note that it ended.\n", encoding="utf-8")
+    refused = agent.follow(block, {**REWRITTEN, "declined": ["T7 | the team wants it"]})
+    assert "decline it as T7, R1 | reason" in refused.words("WHY")
+    assert agent.follow(block, {**REWRITTEN, "declined": ["T7, R1 | the team wants it"]}).at == "refine"
 
 
 def test_a_text_that_was_edited_after_it_was_written_counts_as_refined(agent: Follower, project: Path) -> None:

@@ -3,7 +3,7 @@ keeps its facts, counted words.
 
 Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. The text stands beside the draft: note.text.md
 beside note.draft.md. It holds every string that was to be kept, unless it was declined as ``keep | string | reason``,
-and no words that were found, unless one of their families or rules was. A line break counts as a space. Prints each
+and no words that were found, unless each of their families and rules was. A line break counts as a space. Prints each
 fault and ends with 1 if there is one.
 
 These print JSON: ``voice`` the path of the profile, for which the sample is copied if there is none; ``place`` the path
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 FAMILIES = [f"T{at}" for at in range(1, 13)]
 FINAL = [f"C{at}" for at in range(1, 6)]
+# Families and rules of one find.
+MOST = 4
 SAMPLE = "(sample)"
 FOLDER = ".lockstep/writing"
 PROFILE = ".lockstep/style-profile.md"
@@ -47,7 +49,7 @@ def point_faults(points: Rows, request: str) -> Rows:
     return [
         f"{row[:60]!r}: the request does not say that; quote it letter for letter, or write: point (source)"
         for row, match in quoted
-        if match and flowing(match[1]) not in flowing(request)
+        if match and (checks.says_little(match[1], 1) or flowing(match[1]) not in flowing(request))
     ]
 
 
@@ -60,11 +62,12 @@ def text_faults(draft: str, keep: Rows, finds: Rows, declined: Rows) -> Rows:
     missing = [string for string in map(flowing, keep) if string not in body]
     kept = [string for string in missing if not any(entry.startswith(f"keep | {string} | ") for entry in let_go)]
     found += [f"it does not hold, letter for letter: {string}" for string in kept]
+    found += [f"{row[:60]!r}: write T4 | why you did not follow it" for row in declined if unreasoned(row)]
     spared = {name for row in declined for name in names(row)}
     for row in finds:
         quoted = quotation(row)
-        if not spared & {*names(row)} and quoted and quoted in body and quoted not in map(flowing, keep):
-            name = names(row)[0]
+        if not {*names(row)} <= spared and quoted and quoted in body and quoted not in map(flowing, keep):
+            name = ", ".join(names(row))
             found.append(f'it still has what {name} found, "{quoted[:60]}": mend it, or decline it as {name} | reason')
     return [f"{text}: {fault}" for fault in found]
 
@@ -80,14 +83,18 @@ def find_faults(finds: Rows, draft: str) -> Rows:
         unknown = [name for name in names(row) if re.fullmatch(r"T\d+", name) and name not in FAMILIES]
         if unknown or len(parts) < 2 or not all(parts):
             found.append(f"{row[:60]!r}: write T4 | quotation, or none | T5, T7")
+        elif len(names(row)) > MOST:
+            found.append(f"{row[:60]!r}: {len(names(row))} families and rules; {MOST} at most fall upon one passage")
     if all({*names(row)} <= {"none", *FAMILIES} for row in finds):
         found.append("no rule of the profile is held against the draft; write R2 | quotation")
     return found + quotation_faults([row for row in finds if not row.startswith("none")], draft)
 
 
 def mark_faults(rows: Rows, draft: str) -> Rows:
-    """Marks without words of the text, and those whose words the draft had."""
+    """Marks without words of the text, two with the same, and those whose words the draft had."""
     found = [f"{row[:60]!r}: write M2 | its sentence's first words in quotes" for row in rows if not quotation(row)]
+    twice = checks.repeated(filter(None, map(quotation, rows)))
+    found += [f'"{quoted[:60]}" is quoted for two marks; quote a sentence of its own for each' for quoted in twice]
     before = read(draft)
     old = [row for row in rows if quotation(row) and quotation(row) in before]
     found += [f"{row[:60]!r}: the draft says that already; quote a sentence that you wrote for the mark" for row in old]
@@ -149,6 +156,11 @@ def beside(draft: str) -> str:
     """The path of the text: the draft's with .text in place of .draft."""
     stem, ending = os.path.splitext(draft)
     return f"{stem.removesuffix('.draft')}.text{ending}"
+
+
+def unreasoned(row: str) -> bool:
+    """True if a row of what was declined has no reason."""
+    return checks.says_little(" ".join(checks.cells(row)[1:]), 2)
 
 
 def names(row: str) -> Rows:
