@@ -91,8 +91,12 @@ ROLE = {
     "replacement": "",
     "why": "no case needs it",
 }
-STOOD = "'Use when' describes what stands in case 1"
-VERDICTS: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept", f"C3 | {STOOD} | kept"]}
+STOOD = {
+    1: "'two rules can apply to one input' describes what stands in case 1",
+    2: "'two readers would judge one output differently' describes what stands in case 1",
+    3: "'You are a world-class support expert.' bears on no case",
+}
+VERDICTS: Values = {"verdicts": [f"C1 | {STOOD[1]} | kept", f"C2 | {STOOD[2]} | kept", f"C3 | {STOOD[3]} | kept"]}
 SUMMARY: Values = {}
 IMPROVED = """Read the mail: {mail}
 Answer with the label alone. Give the label: billing, bug or other.
@@ -179,7 +183,7 @@ def test_the_scopes_have_their_steps(script: str) -> None:
 def test_a_weak_prompt_is_improved_after_the_user_had_the_plan_revised(agent: Follower, project: Path) -> None:
     block = follow_all(agent, agent.begin(), TASK, FAULTS)
     write_plan(project, CLASH, LENGTH)
-    two: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept"]}
+    two: Values = {"verdicts": [f"C1 | {STOOD[1]} | kept", f"C2 | {STOOD[2]} | kept"]}
     block = follow_all(agent, block, PLAN, two, SUMMARY)
     assert block.at == "waiting"
     assert prompt(project) == TRIAGE_PROMPT
@@ -245,7 +249,7 @@ def test_nothing_is_done_without_an_answer(agent: Follower, asking: Block, proje
 
 def test_what_was_dropped_is_not_made(agent: Follower, planning: Block, project: Path) -> None:
     write_plan(project, CLASH, LENGTH, ROLE)
-    verdicts = [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | dropped", f"C3 | {STOOD} | dropped"]
+    verdicts = [f"C1 | {STOOD[1]} | kept", f"C2 | {STOOD[2]} | dropped", f"C3 | {STOOD[3]} | dropped"]
     block = follow_all(agent, planning, PLAN, {"verdicts": verdicts}, SUMMARY)
     follow_all(agent, answer(agent, block, "yes"), DONE)
     assert prompt(project) == TRIAGE_PROMPT.replace(CLASH["quote"], CLASH["replacement"])
@@ -255,10 +259,10 @@ def test_a_fixed_change_is_checked_again_and_dropping_all_ends_the_run(
     agent: Follower, planning: Block, project: Path
 ) -> None:
     write_plan(project, CLASH)
-    block = follow_all(agent, planning, PLAN, {"verdicts": [f"C1 | {STOOD} | mended"]})
+    block = follow_all(agent, planning, PLAN, {"verdicts": [f"C1 | {STOOD[1]} | mended"]})
     assert (block.at, block.root.get("iteration")) == ("refine", "2")
-    assert block.context["refine.verdicts"] == f"- C1 | {STOOD} | mended"
-    done = agent.follow(block, {"verdicts": [f"C1 | {STOOD} | dropped"]})
+    assert block.context["refine.verdicts"] == f"- C1 | {STOOD[1]} | mended"
+    done = agent.follow(block, {"verdicts": [f"C1 | {STOOD[1]} | dropped"]})
     assert (done.at, prompt(project)) == ("done", TRIAGE_PROMPT)
 
 
@@ -353,7 +357,7 @@ def test_a_change_that_was_dropped_is_told_with_the_answer_that_refuted_it(
     agent: Follower, planning: Block, project: Path
 ) -> None:
     write_plan(project, CLASH, ROLE)
-    verdicts: Values = {"verdicts": [f"C1 | {STOOD} | kept", "C3 | 'world-class' is what case 2 needs | dropped"]}
+    verdicts: Values = {"verdicts": [f"C1 | {STOOD[1]} | kept", "C3 | 'world-class' is what case 2 needs | dropped"]}
     asked = follow_all(agent, planning, PLAN, verdicts, SUMMARY)
     assert (
         "- dropped | C3, role-limits | 'world-class' is what case 2 needs\n- rejected | chain-of-thought |"
@@ -382,7 +386,8 @@ def test_a_fault_that_quotes_what_is_not_there_is_refused(agent: Follower) -> No
         ([{**CLASH, "why": " "}], "entry 1: why is missing"),
         ([{**CLASH, "cost": "none"}], "cost: no part of a change"),
         ([{key: CLASH[key] for key in CLASH if key != "replacement"}], "an empty text takes the passage out"),
-        ([{**CLASH, "finding": 1}], "entry 1: finding 1: the number of a finding, 1 to 0"),
+        ([{**CLASH, "finding": 1}], "entry 1: finding 1: this run has no findings; or leave it out, and give quote"),
+        ([{"technique": "one-precedence"}], "quote is missing, or no text; give it, or in finding the number"),
         ([CLASH, {**LENGTH, "id": "C1"}], "C1 stands 2 times as an id"),
         ([CLASH, {**LENGTH, "quote": "other.\nAlways"}], "C2 and C1 change the same words"),
         ([{**LENGTH, "quote": "billing, bug or other"}], "'billing, bug or other' is to be kept"),
@@ -400,7 +405,7 @@ def test_a_change_takes_its_place_from_the_finding_that_it_answers_and_tells_the
     both = {"technique": "one-precedence", "quote": CLASH["quote"], "replacement": CLASH["replacement"], "finding": 1}
     length = {"technique": "verifiable-criteria", "replacement": "Answer with the label alone.", "finding": 2}
     write_plan(project, both, length)
-    verdicts: Values = {"verdicts": ["C1 | 'bug before other' leaves one | kept", f"C2 | {STOOD} | kept"]}
+    verdicts: Values = {"verdicts": ["C1 | 'bug before other' leaves one | kept", f"C2 | {STOOD[2]} | kept"]}
     asked = follow_all(agent, planning, PLAN, verdicts, SUMMARY)
     told = [line for line in asked.words("QUESTION").splitlines() if line.startswith("- C")]
     assert told == [
@@ -432,10 +437,16 @@ def test_a_refused_plan_goes_on_once_it_is_fixed(agent: Follower, planning: Bloc
         (["C1 | kept"], "id | answer | one of kept, mended, dropped"),
         (["C1 | it is good | kept"], "verdict C1 quotes no words of its change or of its technique's entry"),
         (["C1 | 'it is good' | kept"], "verdict C1 quotes no words of its change or of its technique's entry"),
-        ([f"C1 | {STOOD} | good"], "one of kept, mended, dropped"),
-        ([f"C1 | {STOOD} | kept"], "C2 of plan.json has no verdict"),
-        ([f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept", f"C9 | {STOOD} | kept"], "plan.json has no such change"),
-        ([f"C1 | {STOOD} | kept", f"C1 | {STOOD} | kept"], "C1 has two verdicts"),
+        (["C1 | ' ' | kept"], "quote those that decide, of the entry two at least"),
+        (["C1 | 'two' | kept"], "quote those that decide, of the entry two at least"),
+        (["C1 | 'Use when' holds | kept"], "quote those that decide, of the entry two at least"),
+        ([f"C1 | {STOOD[1]} | good"], "one of kept, mended, dropped"),
+        ([f"C1 | {STOOD[1]} | kept"], "C2 of plan.json has no verdict"),
+        (
+            [f"C1 | {STOOD[1]} | kept", f"C2 | {STOOD[2]} | kept", f"C9 | {STOOD[1]} | kept"],
+            "plan.json has no such change",
+        ),
+        ([f"C1 | {STOOD[1]} | kept", f"C1 | {STOOD[1]} | kept"], "C1 has two verdicts"),
     ],
 )
 def test_a_change_without_its_verdict_is_refused(project: Path, verdicts: list[str], why: str) -> None:
@@ -447,7 +458,7 @@ def test_a_change_without_its_verdict_is_refused(project: Path, verdicts: list[s
 
 def test_a_prompt_changed_before_the_yes_is_noticed(agent: Follower, planning: Block, project: Path) -> None:
     write_plan(project, CLASH)
-    block = follow_all(agent, planning, PLAN, {"verdicts": [f"C1 | {STOOD} | kept"]})
+    block = follow_all(agent, planning, PLAN, {"verdicts": [f"C1 | {STOOD[1]} | kept"]})
     changed = TRIAGE_PROMPT.replace(CLASH["quote"], CLASH["replacement"])
     (project / "prompts/triage.md").write_text(changed, encoding="utf-8")
     refused = agent.follow(block, SUMMARY)
@@ -515,7 +526,8 @@ def test_a_handover_is_changed_on_both_sides(project: Path) -> None:
     block = follow_all(agent, block, answers)
     assert "understand.handoffs" in block.context
     write_plan(project, gives, takes)
-    verdicts: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept"]}
+    stood = "'steps: as told' is what the other prompt takes"
+    verdicts: Values = {"verdicts": [f"C1 | {stood} | kept", f"C2 | {stood} | kept"]}
     block = follow_all(agent, block, PLAN, verdicts, SUMMARY)
     traced = [f'{at} | "steps: as told, or none."' for at in range(1, len(files) + 1)]
     done = follow_all(agent, answer(agent, block, "yes"), {**DONE, "traced": traced})
@@ -567,9 +579,10 @@ def test_a_new_prompt_grows_from_requirements(project: Path) -> None:
     assert "'{question}' is to be kept, and stands in no draft" in agent.follow(block, drafted).words("WHY")
     draft.write_text(DRAFT, encoding="utf-8")
     block = follow_all(agent, block, drafted)
-    dropped: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | dropped"]}
+    first, second = "C1 | 'not in the handbook' is R2", "C2 | 'between QUESTION and END' is case 1"
+    dropped: Values = {"verdicts": [f"{first} | kept", f"{second} | dropped"]}
     assert "C2 was dropped, and its passage still stands" in agent.follow(block, dropped).words("WHY")
-    kept: Values = {"verdicts": [f"C1 | {STOOD} | kept", f"C2 | {STOOD} | kept"]}
+    kept: Values = {"verdicts": [f"{first} | kept", f"{second} | kept"]}
     block = follow_all(agent, block, kept, SUMMARY)
     execute = answer(agent, block, "yes")
     assert not (project / "prompts/answer.md").exists()
@@ -602,7 +615,7 @@ def test_a_failure_is_cured_at_the_words_that_led_to_it(project: Path) -> None:
     block = follow_all(agent, agent.begin(), {**TASK, "request": "It gave two labels, why?"}, diagnosis, chain)
     assert block.at == "target"
     write_plan(project, CLASH)
-    block = follow_all(agent, block, PLAN, {"verdicts": [f"C1 | {STOOD} | kept"]}, SUMMARY)
+    block = follow_all(agent, block, PLAN, {"verdicts": [f"C1 | {STOOD[1]} | kept"]}, SUMMARY)
     assert follow_all(agent, answer(agent, block, "yes"), DONE).at == "done"
     assert prompt(project) == TRIAGE_PROMPT.replace(CLASH["quote"], CLASH["replacement"])
 
@@ -630,7 +643,7 @@ def test_line_ends_and_the_mode_of_a_file_stay(project: Path) -> None:
     file.write_bytes(TRIAGE_PROMPT.replace("\n", "\r\n").encode())
     file.chmod(0o640)
     write_plan(project, CLASH)
-    task = (RUN, ["prompts/triage.md"], ["{mail}"], [f"C1 | {STOOD} | kept"])
+    task = (RUN, ["prompts/triage.md"], ["{mail}"], [f"C1 | {STOOD[1]} | kept"])
     assert check(project, "build", *task)[0] == 0
     for _ in range(2):
         assert check(project, "apply", *task) == (0, "written: prompts/triage.md\n")

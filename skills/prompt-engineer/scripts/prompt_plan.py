@@ -24,9 +24,14 @@ FINDINGS = "findings.json"
 KEPT, MENDED, DROPPED = VERDICTS = ("kept", "mended", "dropped")
 TECHNIQUES = Path(scripts(__file__)).parent / "resources" / "techniques.md"
 
+# Of a quotation that decides.
+LEAST = 4
+
 _ID = re.compile(r"C[1-9]\d*")
 _WORDS = ("id", "file", "technique", "quote", "why")
 _QUOTED = re.compile(r"(?<!\w)'(.+?)'(?!\w)|\"([^\"]+)\"|“([^”]+)”", re.DOTALL)
+# What each entry of a technique has: no words that decide.
+_LABELS = re.compile(r"^(?:Use when|Not when|Cost|Before|After):", re.MULTILINE)
 
 
 class Change(NamedTuple):
@@ -131,10 +136,9 @@ def _whole(entry: Any, number: int, files: Sequence[str], found: Sequence[dict[s
     known = {"id": f"C{number}", **({"file": files[0]} if len(files) == 1 else {})}
     if "finding" in entry:
         at = entry["finding"]
-        if not isinstance(at, int) or not 1 <= at <= len(found):
-            raise Faulty(
-                f"finding {at!r}: the number of a finding, 1 to {len(found)}; leave it out and say why instead"
-            )
+        if not isinstance(at, int) or isinstance(at, bool) or not 1 <= at <= len(found):
+            known_ones = f"the number of a finding, 1 to {len(found)}" if found else "this run has no findings"
+            raise Faulty(f"finding {at!r}: {known_ones}; or leave it out, and give quote and why")
         known |= found[at - 1]
     return {**known, **{key: value for key, value in entry.items() if key != "finding"}}
 
@@ -142,13 +146,16 @@ def _whole(entry: Any, number: int, files: Sequence[str], found: Sequence[dict[s
 def _change(entry: Any, names: Sequence[str], files: Sequence[str]) -> Change:
     if not isinstance(entry, dict):
         raise Faulty("not an object")
-    faults = [f"{word} is missing, or no text" for word in _WORDS if not _is_text(entry.get(word))]
+    hints = dict.fromkeys(("quote", "why"), "; give it, or in finding the number of the finding that has it")
+    faults = [f"{word} is missing, or no text{hints.get(word, '')}" for word in _WORDS if not _is_text(entry.get(word))]
     replacement = entry.get("replacement")
     if replacement is not None and not isinstance(replacement, str):
         faults.append("replacement is no text")
     beyond = sorted(set(entry) - {*_WORDS, "replacement"})
     if beyond:
-        faults.append(f"{', '.join(beyond)}: no part of a change; the parts are {', '.join(_WORDS)}, replacement")
+        faults.append(
+            f"{', '.join(beyond)}: no part of a change; the parts are finding, {', '.join(_WORDS)}, replacement"
+        )
     if faults:
         raise Faulty(*faults)
     change = Change(entry["id"], entry["file"], entry["technique"], entry["quote"], entry["why"], replacement)
@@ -174,14 +181,15 @@ def read_verdicts(entries: Sequence[str], changes: Sequence[Change]) -> dict[str
     found: dict[str, str] = {}
     faults = []
     said = technique_entries()
-    known = {one.id: f"{one.quote}\n{one.replacement or ''}\n{said[one.technique]}" for one in changes}
+    known = {one.id: [one.quote, one.replacement or "", _LABELS.sub("", said[one.technique])] for one in changes}
     for entry in entries:
         parts = [part.strip() for part in entry.split("|")]
         if len(parts) < 3 or parts[-1] not in VERDICTS:
             faults.append(f"verdict {entry[:60]!r}: id | answer | one of {', '.join(VERDICTS)}")
         elif parts[0] in known and not _quotes(" | ".join(parts[1:-1]), known[parts[0]]):
             faults.append(
-                f"verdict {parts[0]} quotes no words of its change or of its technique's entry; quote what decides"
+                f"verdict {parts[0]} quotes no words of its change or of its technique's entry; quote those that "
+                "decide, of the entry two at least"
             )
         elif parts[0] in found:
             faults.append(f"{parts[0]} has two verdicts; give it one")
@@ -195,10 +203,14 @@ def read_verdicts(entries: Sequence[str], changes: Sequence[Change]) -> dict[str
     return found
 
 
-def _quotes(answer: str, text: str) -> bool:
-    """True if the answer has a quotation that stands in the text."""
-    plain = " ".join(text.split()).casefold()
-    return any(" ".join("".join(found).split()).casefold() in plain for found in _QUOTED.findall(answer))
+def _quotes(answer: str, texts: Sequence[str]) -> bool:
+    """True if the answer quotes the change in four characters at least, or the technique's entry in two words."""
+    *change, entry = [" ".join(text.split()).casefold() for text in texts]
+    quoted = [" ".join("".join(found).split()).casefold() for found in _QUOTED.findall(answer)]
+    return any(
+        len(words) >= LEAST and (any(words in text for text in change) or (" " in words and words in entry))
+        for words in quoted
+    )
 
 
 def prompts(

@@ -13,9 +13,9 @@ DRAFT = "Answer {question} from the handbook.\nIf no section answers it, say so.
 BOTH = ["prompts/a.md", "prompts/b.md"]
 
 
-def verdicts(*words: str) -> list[str]:
+def verdicts(*words: str, quoted: str = "Use one word.") -> list[str]:
     """A verdict on each change of a plan."""
-    return [f"C{number} | 'Use when' holds: the words say so | {word}" for number, word in enumerate(words, 1)]
+    return [f"C{number} | '{quoted}' holds: the words say so | {word}" for number, word in enumerate(words, 1)]
 
 
 def any_verdict(*options: list[str]) -> any_of:
@@ -63,7 +63,9 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
         "files": ["prompts/new.md"],
         "folder": NEW,
         "keep": ["{question}"],
-        "verdicts": any_verdict(verdicts("kept"), verdicts("mended")),
+        "verdicts": any_verdict(
+            verdicts("kept", quoted="If no section answers"), verdicts("mended", quoted="If no section answers")
+        ),
         "traced": ['1 | "If no section answers"', '2 | "If no section answers"'],
     },
     "problem": {"fits": any_of("yes", "ecosystem"), "diagnose.cause": "The input was empty, as prompts/a.md:1 shows."},
