@@ -369,6 +369,7 @@ def test_each_option_has_its_parts_and_an_unclear_effect_hangs_on_an_open_id(
     [
         ("REVISE", ["A9"], VERDICT["action"], ["grounds names A9, which is no point and no option"]),
         ("REVISE", ["A1"], "Do it otherwise.", ["action says too little"]),
+        ("ESCALATE", ["A1"], "O1, O1, O1, O1, O1, O1", ["action says too little: what would reopen it"]),
         ("REVISE", ["A1"], "O3, and keep the queue in Redis.", ["action names O3, which is no option"]),
         ("STAND", ["C2"], VERDICT["action"], ["A1 is refuted and load-bearing: STAND is out"]),
     ],

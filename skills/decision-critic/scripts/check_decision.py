@@ -211,7 +211,7 @@ def verdict_faults(
         found += [f"grounds: add {name}, which is load-bearing and upheld" for name in upheld if name not in carrying]
     names = re.findall(r"\bO\d+\b", action)
     found += [f"action names {name}, which is no option" for name in names if name not in ids(numbered(options))]
-    if not names and checks.says_little(action, 4):
+    if checks.says_little(action, 4) and not (names and verdict == "REVISE"):
         found.append("action says too little: what would reopen it, the new decision, or who decides what")
     return found
 
