@@ -236,8 +236,10 @@ def test_the_rows_of_the_cases_are_evidence_by_the_schema() -> None:
     [
         (["README.md:3 has it"], "row 1, 'README.md:3 has it': it begins with criterion, verdict and confidence"),
         (["C1 PASS sure | file | README.md"], "it begins with criterion, verdict and confidence"),
-        (["C1 PASS high | code | README.md:3"], 'write "code | location | quote"'),
-        (["C1 PASS high | test | a.py:1 | pytest -q a.py"], 'write "test | location | command | quote"'),
+        (["C1 PASS high | code | README.md:3"], 'write "… | code | place | quote"'),
+        (["C1 PASS high | test | a.py:1 | pytest -q a.py"], 'write "… | test | place | program and arguments | quote"'),
+        (["C1 PASS high|file|"], 'write "… | file | place"'),
+        (["C1 PASS high | command"], 'write "… | command | program and arguments | [output]"'),
         (["C1 PASS high | tests | a.py:1 | x"], "'tests' is no kind of evidence; there are test, command, code"),
         (["C1 PASS high | command | pytest 'a"], 'the command "pytest \'a" cannot be read: No closing quotation'),
         (["C1 PASS high | command | pytest -q && true"], "name one program with its arguments; there is no shell"),

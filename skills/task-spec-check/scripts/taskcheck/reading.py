@@ -27,6 +27,8 @@ _HEAD = re.compile(r"(?P<criterion>C\d{1,2}) (?P<verdict>PASS|FAIL|INCONCLUSIVE)
 # Words by which a shell would do more than run one program.
 _OF_A_SHELL = frozenset("| || & && ; > >> < <<".split())
 _BAR = " | "
+# The words of the step for the names of the schema.
+_WORDS = {"location": "place", "command": "program and arguments", "[expect]": "[output]", "[quote]": "[words]"}
 
 
 class Row(NamedTuple):
@@ -65,11 +67,11 @@ def reports(rows: Sequence[str], criteria: Iterable[Criterion]) -> tuple[list[di
 
 def _read(text: str) -> Row:
     """What a row says. Raises ValueError."""
-    head, _, rest = (part.strip() for part in text.partition(_BAR))
+    head, _, rest = (part.strip() for part in text.partition("|"))
     match = _HEAD.fullmatch(" ".join(head.split()))
     if match is None:
         raise ValueError('it begins with criterion, verdict and confidence: "C1 PASS high"')
-    kind, bar, more = (part.strip() for part in rest.partition(_BAR))
+    kind, bar, more = (part.strip() for part in rest.partition("|"))
     if kind in FORMS:
         return Row(match.groupdict(), {"type": kind, **_parts(kind, more)}, "")
     if bar and match["verdict"] == "PASS":
@@ -83,7 +85,7 @@ def _parts(kind: str, text: str) -> dict[str, Any]:
     given = [part.strip() for part in text.split(_BAR, len(form) - 1)]
     given = [part for part in given if part]
     if len(given) < len([name for name in form if name[0] != "["]):
-        raise ValueError(f'write "{_BAR.join([kind, *form])}"')
+        raise ValueError(f'write "… | {_BAR.join([kind, *(_WORDS.get(name, name) for name in form)])}"')
     parts: dict[str, Any] = {name.strip("[]"): part for name, part in zip(form, given, strict=False)}
     if "command" in parts:
         parts["command"] = _words(parts["command"])
