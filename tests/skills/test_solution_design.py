@@ -311,6 +311,13 @@ def test_a_lost_perspective_is_named_to_the_end_and_in_the_document(agent: Agent
         ("challenge", {"attacks": [*CHALLENGE["attacks"], "K1 | slow | may be"]}, "does not begin with holds, bends"),
         ("challenge", {"attacks": [*CHALLENGE["attacks"], "all | slow | bends"]}, "one of K1, K2, K3 and a |"),
         ("challenge", {"met": CHALLENGE["met"][:2]}, "met: K3 is not there"),
+        ("challenge", {"met": [*CHALLENGE["met"], "K9 | R1 no; R2 no"]}, "met: K9 is none of K1, K2, K3"),
+        ("challenge", {"met": [*CHALLENGE["met"], "K3 | R1 yes; R2 no"]}, "met: K3 is given twice"),
+        (
+            "challenge",
+            {"met": ["K1, K2, K3 | R1 yes: the index; R2 yes: it is quick"]},
+            "K2, K3 is broken, the others are not: give it a row of its own",
+        ),
         ("select", {"choice": "K4"}, "choice is K4, and the candidates are K1, K2, K3"),
         ("select", {"choice": "K2", "rejected": ["K1 | a | b", "K3 | a | b"]}, "breaks K2, and none breaks K1"),
         ("select", {"rejected": ["K2 | loses orders | a shop that asks"]}, "rejected: K3 is not there"),
@@ -370,10 +377,10 @@ def test_a_design_out_of_form_or_in_the_wrong_place_is_refused(
 
 def test_candidates_that_meet_the_criteria_in_one_way_share_a_row(agent: Agent) -> None:
     challenge = come_to(agent, "challenge")
-    shared = ["K1, K3 | R1 yes: one order is left; R2 yes"]
-    refused = agent.follow(challenge, **{**CHALLENGE, "met": [*shared, "K1 | R1 yes; R2 yes"]})
-    assert "met: K2 is not there" in refused.why
-    assert agent.follow(refused, **{**CHALLENGE, "met": [*shared, "K2 | R1 no; R2 yes"]}).step == "select"
+    shared = ["K2, K3 | R1 no: two orders are left; R2 yes"]
+    refused = agent.follow(challenge, **{**CHALLENGE, "met": shared})
+    assert "met: K1 is not there" in refused.why
+    assert agent.follow(refused, **{**CHALLENGE, "met": [*shared, "K1 | R1 yes; R2 yes"]}).step == "select"
 
 
 def test_candidates_are_made_of_their_ideas(agent: Agent) -> None:
@@ -384,6 +391,11 @@ def test_candidates_are_made_of_their_ideas(agent: Agent) -> None:
         "- K2 ask once | drop the retry | I2 | orders that a timeout loses",
         "- K3 merge at night | a job merges twins | none | parcels that left at noon",
     ]
+
+
+def test_a_bar_in_an_idea_stays_in_its_candidate(agent: Agent) -> None:
+    challenge = come_to(agent, "challenge", synthesize={"ideas": ["I1 | refuse | tell | minimal", "I2 | drop"]})
+    assert "K1 refuse and tell | refuse; tell; minimal; accept()" in challenge.context["synthesize.candidates"]
 
 
 def test_constraints_are_shown_if_they_were_given(agent: Agent) -> None:

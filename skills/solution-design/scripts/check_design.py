@@ -101,17 +101,34 @@ def attack_faults(candidates: list[str], criteria: list[str], attacks: list[str]
         elif not verdict_of(line):
             found.append(f"attack {line[:60]!r}: its last part does not begin with holds, bends or breaks")
     attacked = {parts_of(line)[0] for line in attacks}
-    held = {name.strip() for line in met for name in parts_of(line)[0].split(",")}
+    held = [name for line in met for name in held_in(line)]
     found += [
         f'attacks: {name} has none; add "{name} | what happens | holds"' for name in known if name not in attacked
     ]
     found += [f'met: {name} is not there; add "{name} | R1 yes: …"' for name in known if name not in held]
+    found += [f"met: {name:.20} is none of {', '.join(known)}" for name in dict.fromkeys(held) if name not in known]
+    found += [f"met: {name} is given twice" for name in checks.repeated(held) if name in known]
+    broken = broken_by(attacks)
     for line in met:
+        names = held_in(line)
+        if 0 < len(broken.intersection(names)) < len(set(names)):
+            apart = ", ".join(sorted(broken.intersection(names)))
+            found.append(f"met {line[:60]!r}: {apart} is broken, the others are not: give it a row of its own")
         silent = [
             name for name in map(id_of, criteria) if not re.search(rf"\b{name}\W+(yes|no)\b", line, re.IGNORECASE)
         ]
         found += [f"met {line[:60]!r}: write {name} yes: by what, or {name} no: why" for name in silent]
     return found
+
+
+def held_in(line: str) -> list[str]:
+    """The candidates that a row of met is about."""
+    return [name.strip() for name in parts_of(line)[0].split(",")]
+
+
+def broken_by(attacks: list[str]) -> set[str]:
+    """The candidates that an attack breaks."""
+    return {parts_of(line)[0] for line in attacks if verdict_of(line) == "breaks"}
 
 
 def verdict_of(attack: str) -> str:
@@ -128,7 +145,7 @@ def choice_faults(
     if choice not in known:
         return [f"choice is {choice}, and the candidates are {', '.join(known)}"]
     found = []
-    broken = {parts_of(line)[0] for line in attacks if verdict_of(line) == "breaks"}
+    broken = broken_by(attacks)
     whole = [name for name in known if name not in broken]
     if choice in broken and whole:
         found.append(f"choice: an attack breaks {choice}, and none breaks {', '.join(whole)}: choose among these")
@@ -142,7 +159,7 @@ def choice_faults(
 def reason_faults(criteria: list[str], met: list[str], rejected: list[str]) -> list[str]:
     """Rejections without their parts, or for a criterion that is not there or that the candidate meets."""
     found = []
-    held = {parts_of(line)[0]: line for line in met}
+    held = {name: line for line in met for name in held_in(line)}
     for line in rejected:
         name, why, *right = [*parts_of(line), ""][:3]
         if not why or not any(right):

@@ -186,7 +186,7 @@ def build(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """Make each candidate of the ideas that it uses, and of what it does besides."""
     import re  # no other step needs it
 
-    ideas = {name: text for name, text, *_ in (parts_of(row) for row in ctx.step_state["ideas"])}
+    ideas = {name: text.replace(" | ", "; ") for name, text in (parts_of(row, 2) for row in ctx.step_state["ideas"])}
     made = []
     for row in ctx.step_state["built"]:
         name, used, gives_up, besides = [*parts_of(row, 4), ""][:4]
