@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,12 @@ from typing import Any
 import pytest
 
 from skills.lib import paths
+from skills.lib.blocks.command_line import here
 from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Dispatch, Gate, Outcome, person
+from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from tests.fixtures.agents import Skill
 from tests.fixtures.deviations import assert_refused, edited, recorded_state
@@ -130,6 +134,47 @@ def test_a_sub_agent_begins_behind_an_automatic_step(skill: Skill, project: Path
     assert (first.step, first.turn, first.context["look.seen"]) == ("work", 2, "- one")
     assert agent.run_command(child.command).text == first.text
     assert agent.run_command(agent.follow(first, done="all").next).step == "last"
+
+
+def test_a_sub_agent_that_begins_while_another_does_runs_its_command_once(
+    skill: Skill, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_AGENTS", "2")
+    steps = (
+        'StepDef("send", "Send", "Send.", {Outcome.OK: "last"}, Dispatch("explore", script="part.py", targets=two)),'
+        'StepDef("last", "Last", "Stop.", {Outcome.OK: None}, needs=["send.results"])'
+    )
+    # The command of the one that begins first begins the other, which is then at work before the first is recorded.
+    begin = "echo x >> runs; if mkdir once; then sh begin-the-other; fi"
+    part = (
+        f'StepDef("look", "Look", "Look.", {{Outcome.OK: "work"}}, requires=[Command(["sh", "-c", "{begin}"], 20)], '
+        'automatic=True),StepDef("work", "Work", "Work.", {Outcome.OK: None}, requires=[Field("done")])'
+    )
+    agent = skill(steps, "def two(ctx):\n    return ['a', 'b']\n\n", part=part)
+    first, other = agent.open().children
+    (project / "begin-the-other").write_text(f"{other.command} > other\n", encoding="utf-8")
+    assert agent.run_command(first.command).step == "work"
+    assert 'id="work"' in (project / "other").read_text(encoding="utf-8")
+    assert runs(agent) == 2
+
+
+def test_an_opening_during_which_another_run_opens_runs_its_command_once(skill: Skill, project: Path) -> None:
+    begin = "echo x >> runs; if mkdir once; then sh open-another; fi"
+    agent = skill(
+        f'StepDef("look", "Look", "Look.", {{Outcome.OK: "work"}}, requires=[Command(["sh", "-c", "{begin}"], 20)], '
+        'automatic=True),StepDef("work", "Work", "Work.", {Outcome.OK: None}, requires=[Field("done")])'
+    )
+    again = shlex.join([sys.executable, str(agent.script), "--step", "1", "--project", str(project), "--new"])
+    (project / "once").mkdir()
+    (project / "open-another").write_text(f"{again} > another\n", encoding="utf-8")
+    source = agent.open().run
+    (project / "once").rmdir()
+    with closing(Runner(here(agent.script, str(project)))) as runner:
+        opened = runner.start(agent.workflow, {}, origin=source)
+    assert opened.run is not None
+    assert opened.run.step == "work"
+    assert 'id="work"' in (project / "another").read_text(encoding="utf-8")
+    assert runs(agent) == 3
 
 
 @pytest.mark.parametrize(

@@ -56,19 +56,23 @@ def start(
         return _refused(project, workflow, None, request, refused)
     noted = {name: value for name, value in (("key", key), ("origin", origin)) if value}
     move = noting(_opening(move), noted)
+    led: list[Sequence[Move]] = []
+    way = _open_once if key else _open
     while True:
         try:
-            return _open_once(project, workflow, move, request) if key else _open(project, workflow, move, request)
+            return way(project, workflow, move, request, led)
         except Stale:
             continue
 
 
-def _open_once(project: Project, workflow: Workflow, move: Move, request: Request) -> Response | None:
+def _open_once(
+    project: Project, workflow: Workflow, move: Move, request: Request, led: list[Sequence[Move]]
+) -> Response | None:
     """Open the run that has its id from a key; None if it was opened before."""
     run_id, ledger = move.run.id, project.use_ledger(create=True)
     found = ledger.run(run_id) if ledger.has(run_id) else None
     if found is None:
-        return project.show(workflow, _recorded(project, workflow, move))
+        return project.show(workflow, _recorded(project, workflow, move, led))
     if (found.workflow, found.params) != (workflow.name, move.run.params):
         other = "other parameters" if found.workflow == workflow.name else f"the workflow {found.workflow}"
         why = f"The key opened run {run_id} with {other}. Give the same again, or another key."
@@ -76,7 +80,9 @@ def _open_once(project: Project, workflow: Workflow, move: Move, request: Reques
     return None
 
 
-def _open(project: Project, workflow: Workflow, move: Move, request: Request) -> Response:
+def _open(
+    project: Project, workflow: Workflow, move: Move, request: Request, led: list[Sequence[Move]]
+) -> Response | None:
     ledger = project.use_ledger(create=True)
     beside = None if request.new else open_runs.like(ledger, workflow.name, move.run.params)
     twins = [other for other in beside or () if _is_twin(project, other, move)]
@@ -91,19 +97,26 @@ def _open(project: Project, workflow: Workflow, move: Move, request: Request) ->
             "Go on with it by the command below. If a second run is wanted, add --new to the command that was refused."
         )
         return _refused(project, workflow, twin, request, Refused("already-open", why, how=how))
-    opened = _recorded(project, workflow, move, beside)
+    opened = _recorded(project, workflow, move, led, beside)
     notices = () if opened.ended else _notices_of(project, workflow, opened)
     return project.show(workflow, opened, notices)
 
 
-def _recorded(project: Project, workflow: Workflow, move: Move, beside: Sequence[Run] | None = None) -> Run:
-    """The run that the move opens, committed."""
+def _recorded(
+    project: Project,
+    workflow: Workflow,
+    move: Move,
+    led: list[Sequence[Move]],
+    beside: Sequence[Run] | None = None,
+) -> Run:
+    """The run that the move opens, committed. ``led`` keeps what follows: a second try runs no Command again."""
     if workflow.policy or workflow.layers:
         from skills.lib.runtime import run_policy  # few workflows have one
 
         move, _ = run_policy.noted(project, workflow, move)
-    onward = project.onward(workflow, move)
-    opened = project.commit(None, move, workflow.to_data(), beside=beside, onward=onward)
+    if not led:
+        led.append(project.onward(workflow, move))
+    opened = project.commit(None, move, workflow.to_data(), beside=beside, onward=led[0])
     _warn_of_commits(project)
     user_key.make()  # so that what this script prints is known for its own later
     return opened
