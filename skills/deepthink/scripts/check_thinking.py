@@ -83,7 +83,9 @@ def thesis_faults(before: list[str], theses: list[str]) -> list[str]:
         if name.startswith("S") and len(parts) == 2 and parts[1].startswith("dropped: "):
             continue
         whole = parts_of(filled(line, before), 4)
-        if not name.startswith("S") or parts[0] != name or len(whole) != 4 or not all(whole) or "=" in whole:
+        if drops_badly(line):
+            found.append(f"claims {line[:60]!r}: write {name} | dropped: why")
+        elif not name.startswith("S") or parts[0] != name or len(whole) != 4 or not all(whole) or "=" in whole:
             found.append(f"claims {line[:60]!r}: write {THESES}")
     return found + [f"claims: {name} is given twice" for name in sorted(set(names)) if name and names.count(name) > 1]
 
@@ -94,6 +96,13 @@ def theses_now(before: list[str], changed: list[str]) -> list[str]:
     claims.update({id_of(line): filled(line, before) for line in changed})
     dropped = [id_of(line) for line in changed if parts_of(line, 2)[-1].startswith("dropped: ")]
     return [line for name, line in claims.items() if name not in dropped]
+
+
+def drops_badly(line: str) -> bool:
+    """True if a line would drop something, and gives no reason or has further parts."""
+    second, *more = [*parts_of(line), ""][1:-1] or [""]
+    word, _, why = second.partition(":")
+    return word.lower() == "dropped" and (bool(more) or not why or not second.startswith("dropped: "))
 
 
 def filled(line: str, before: list[str]) -> str:
@@ -113,6 +122,8 @@ def edited(answer: str, edits: list[str]) -> tuple[str, list[str]]:
         match = _EDIT.fullmatch(row)
         if match is None:
             found.append(f'edits {row[:60]!r}: write "old words" -> "new words"')
+        elif match["old"] == match["new"]:
+            found.append(f"edits {row[:60]!r}: the new words are the old ones; leave it out, or change them")
         elif answer.count(match["old"]) != 1:
             times = answer.count(match["old"])
             found.append(
@@ -190,16 +201,20 @@ def revision_faults(
     known, after = [*map(id_of, before), "all"], revised(before, lines)
     found = [fault for line in faults for fault in entry_faults("faults", line, known, 2)]
     found += [fault for line in declined for fault in entry_faults("declined", line, known, 2)]
+    found += [f"lines {line[:60]!r}: write {id_of(line)} | dropped: why" for line in lines if drops_badly(line)]
+    given = list(map(id_of, lines))
+    found += [f"lines: {name} is given twice" for name in sorted(set(given)) if name and given.count(name) > 1]
     found += [f"{line[:60]!r}: write {PERSPECTIVES}" for line in after if not is_perspective(line)]
     if not 3 <= len(after) <= 6:
         found.append(f"{len(after)} perspectives are left: three to six answer the question")
     found = found or [*name_faults(after), *coverage_faults(after, parts)]
-    kept = {id_of(line) for line in before if line in after}
+    stays = [parts_of(line) for line in after]
+    kept = {id_of(line) for line in before if parts_of(line) in stays}
     told = {parts_of(line)[0] for line in declined}
     for name in dict.fromkeys(map(id_of, faults)):
         if name in kept - told:
             found.append(f'{name} has a fault and is as it was; change it, or add "{name} | why" to declined')
-    if "all" in [parts_of(line)[0] for line in faults] and before == after and "all" not in told:
+    if "all" in [parts_of(line)[0] for line in faults] and [*map(parts_of, before)] == stays and "all" not in told:
         found.append('a fault of "all" is named and no line was changed; change one, or add "all | why" to declined')
     return found
 
