@@ -74,18 +74,23 @@ def twin_faults(points: Rows) -> Rows:
 
 
 def test_faults(points: Rows, tests: Rows) -> Rows:
-    """Tests without one of their parts, questions that tell what they are for, and load-bearing points without one."""
+    """Tests without one of their parts or that decide nothing, questions that tell what they are for or are asked
+    twice, and load-bearing points without one."""
     known, asked = ids(points), set()
     found = form_faults(tests, TEST)
     for row in tests:
-        question, place, tested, *_ = parts_of(row, TEST)
+        question, place, tested, upheld, refuted = parts_of(row, TEST)
         told = [name for name in _ID.findall(f"{question} {place}") if name in known]
         found += [f"{question[:60]!r} names {name}: whoever answers must not see the ids" for name in told]
         names = _ID.findall(tested)
         found += [f"{question[:60]!r} tests {name}, which is no point" for name in names if name not in known]
         if not names:
             found.append(f"{question[:60]!r} tests no id: name the one that it tests, as A1")
+        if upheld and upheld.casefold() == refuted.casefold():
+            found.append(f"{question[:60]!r} is upheld and refuted by the same answer: say what would decide")
         asked |= set(names)
+    twice = checks.repeated(" | ".join(parts_of(row, TEST)[:2]) for row in tests)
+    found += [f"{row[:60]!r} is asked twice: ask something else, or name all of its ids in one" for row in twice]
     return found + [
         f"no question tests {name}, which is load-bearing" for name in bearing_of(points) if name not in asked
     ]
@@ -259,7 +264,8 @@ def numbered_faults(letter: str, rows: Rows) -> Rows:
     for number, row in enumerate(rows, 1):
         match = _ROW.fullmatch(row.strip())
         if match is None or match["id"] != f"{letter}{number}" or checks.says_little(match["text"]):
-            found.append(f"{row[:60]!r}: write {letter}{number}: and at least three words")
+            name = f"{letter}{number}"
+            found.append(f"{row[:60]!r}: write {name}: or, if it bears load, {name}*: and at least three words")
     return found
 
 
