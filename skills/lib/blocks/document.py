@@ -205,6 +205,8 @@ def run_status(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[
         "status": run.status,
         "tools": list(workflow.tools_of(step)),
         "next": next_command(workflow, run, command_line),
+        # No command moved the run, although it left steps.
+        **({"opened": True} if run.turn > 1 and not run.has_moved else {}),
         **({"policy": workflow.policy} if workflow.policy else {}),
         **({"layers": {one.skill: one.policy for one in workflow.layers if one.policy}} if workflow.layers else {}),
     }

@@ -28,6 +28,12 @@ BEHIND = source_of(
     'StepDef("work", "Work", "Read.", {Outcome.OK: None}, tools=["read"]),',
 )
 
+LONGER = source_of(
+    "guarded",
+    'StepDef("look", "Look", "Look.", {Outcome.OK: "work"}, requires=[Command(["true"])], automatic=True),'
+    'StepDef("work", "Work", "Read.", {Outcome.OK: "more"}, tools=["read"]),'
+    'StepDef("more", "More", "Read.", {Outcome.OK: None}, tools=["read"]),',
+)
 # The opening also leaves a step with sub-agents that starts none.
 BEYOND = source_of(
     "guarded",
@@ -73,10 +79,23 @@ def test_a_run_of_one_step_holds_the_tools_of_the_session_that_opened_it(name: s
     assert host.use(SHELLS[name], command="touch x").code == 0
 
 
-def test_the_turn_may_end_at_the_first_step(tmp_path: Path) -> None:
-    host = Host(tmp_path, source=ONE_STEP)
+@pytest.mark.parametrize("source", [ONE_STEP, BEHIND], ids=["at the first step", "behind an automatic one"])
+def test_the_turn_may_end_where_the_opening_led(source: str, tmp_path: Path) -> None:
+    host = Host(tmp_path, source=source)
     opened(host, opening(host))
     assert host.stop().code == 0
+
+
+def test_a_run_behind_an_automatic_step_holds_who_only_looked_at_it_once_it_has_moved(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=LONGER)
+    line = opening(host)
+    assert host.run(line).code == 0
+    block = host.agent.run_command(line)
+    assert (block.step, block.turn) == ("work", 2)
+    assert host.run("touch x").code == 0
+    assert host.go(block).step == "more"
+    assert host.run("touch x").code == 2
+    assert host.stop().code == 2
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode", "qwen", "gemini"])

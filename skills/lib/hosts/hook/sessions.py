@@ -201,13 +201,13 @@ def held(name: str, session: dict[str, Any], by_ledger: bool = False, but: Seque
 
 
 def _is_begun(status: Status) -> bool:
-    """True if the run holds the agent: at its first step only one that it has opened does, or a sub-agent's."""
+    """True if the run holds the agent: until a command moves it only one that it has opened does, or a sub-agent's."""
     return status["status"] != "pending" and (is_in_the_middle(status) or status["has_opened"] is True)
 
 
 def is_in_the_middle(status: Status) -> bool:
-    """True if the run has left its first step, or is a sub-agent's: the end of a turn is then too early."""
-    return bool(status["parent"]) or status["turn"] > 1
+    """True if a command moved the run on, or it is a sub-agent's: the end of a turn is then too early."""
+    return bool(status["parent"]) or (status["turn"] > 1 and status.get("opened") is not True)
 
 
 def kept_of(session: dict[str, Any], held: Status) -> Followed:
