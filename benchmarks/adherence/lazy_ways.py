@@ -53,7 +53,7 @@ TWO_AREAS = {
 WRITTEN = {
     "settle.draft": "note.draft.md",
     "read.finds": [f"none | {', '.join(f'T{at}' for at in range(1, 13))}", "R1 | x"],
-    "consolidate.marks": ['M1 | "Done."'] * 2,
+    "consolidate.marks": ['M1 | "Done."', 'M2 | "Gone."'],
     "check.checks": [f"C{at} | pass | 1" for at in range(1, 6)],
 }
 ONE = {"n": 1, "seed": 7}
@@ -317,8 +317,11 @@ ATTEMPTS: dict[str, Lazy] = {
         WRITTEN,
         {"note.draft.md": "One.\n", "note.text.md": "One.\n"},
     ),
-    "leon-writing-style: one word": Lazy(
-        "leon-writing-style/scripts/leon_writing_style.py", End("done", "check"), WRITTEN, {"note.text.md": "Done.\n"}
+    "leon-writing-style: two words": Lazy(
+        "leon-writing-style/scripts/leon_writing_style.py",
+        End("done", "check"),
+        WRITTEN,
+        {"note.text.md": "Done. Gone.\n"},
     ),
     "refactor: its only explorer lost": Lazy(
         "refactor/scripts/refactor.py", End("failed", "explore"), EXPLORED, params={"scope": "x", **ONE}, loses=True
@@ -665,7 +668,7 @@ UNREFUSED = {
     "codebase-analysis: made up": "the places can be opened; whether they were understood, only a reader can tell",
     "safe-shell-search: two searches that nobody made": "a search that found nothing looks like one that was not made",
     "code-quality: nothing found": "a review that found nothing looks like one that was not made",
-    "leon-writing-style: one word": "the text is there and keeps its facts; whether it is good, only a reader can tell",
+    "leon-writing-style: two words": "the text is there and keeps its facts; if it is good, only a reader can tell",
     "refactor: nothing found": "a search that found nothing looks like one that was not made",
     "deepthink: quick": "thinking leaves nothing outside of its text to look at",
     "solution-design: made up": "proposals are words; what they would do cannot be looked up",

@@ -123,6 +123,11 @@ HELD: dict[Stated, Held] = {
     Stated("leon-writing-style/leon_writing_style, read", "300 words"): SUBJECT,
     Stated("leon-writing-style/leon_writing_style, read", "three to ten finds"): ADVICE,
     Stated("leon-writing-style/leon_writing_style, read", "fewer than three"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, read", "at most four"): Refused(
+        "leon-writing-style/scripts/check_text.py",
+        ("finds", ["T1, T2, T3, T4, R1 | x", f"none | {', '.join(f'T{at}' for at in range(5, 13))}"], "1.md"),
+        "5 families and rules; 4 at most fall upon one passage",
+    ),
     Stated("leon-writing-style/leon_writing_style, consolidate", "three to five things"): ADVICE,
     Stated("leon-writing-style/leon_writing_style, consolidate", "two to eight marks"): Bound(
         "leon-writing-style", "consolidate.marks", 2, 8
