@@ -175,7 +175,8 @@ def reason_faults(criteria: list[str], met: list[str], rejected: list[str]) -> l
 def faults(kind: str, values: list[str]) -> list[str]:
     """The faults of what is named; OSError or ValueError for a file or list that cannot be read."""
     if kind == "choice":
-        return choice_faults(*map(json.loads, values[:4]), values[4], json.loads(values[5]))
+        candidates, criteria, attacks, met = map(json.loads, values[:4])
+        return choice_faults(candidates, criteria, attacks, met, values[4], json.loads(values[5]))
     if kind == "attacks":
         return attack_faults(*map(json.loads, values))
     if kind == "built":
