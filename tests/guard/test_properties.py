@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.guard.decisions import Allow, Deny, Look
@@ -77,6 +77,10 @@ def completions(picture: dict[str, Any], values: list[Any]) -> list[dict[str, An
 
 
 @given(needs, pictures)
+@example(
+    "((len(true) > 0) if (a < null) else ((max(a, a) == 1) and any(v == 1 for v in m)))",
+    dict.fromkeys(PLACES, UNKNOWN),
+)
 @few
 def test_true_or_false_only_if_every_completion_says_so(need: str, picture: dict[str, Any]) -> None:
     policy = policy_of(need)

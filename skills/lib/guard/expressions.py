@@ -235,9 +235,11 @@ def _if(node: Node, scope: Scope) -> Any:
     yes, no = evaluate(node[2], scope), evaluate(node[3], scope)
     if _is_known(yes) and _is_known(no) and ((yes is ABSENT and no is ABSENT) or same(yes, no) is True):
         return yes  # whatever the condition is
-    if isinstance(condition, Fault) and not isinstance(condition, Failing):
-        is_open = not (isinstance(yes, Fault) or isinstance(no, Fault)) and _may_be_same(yes, no)
-        return UNKNOWN if is_open or isinstance(yes, Failing) or isinstance(no, Failing) else condition
+    if _is_sure_fault(condition):
+        if _is_sure_fault(yes) or _is_sure_fault(no):
+            return condition
+        is_open = isinstance(yes, Failing) or isinstance(no, Failing) or _may_be_same(yes, no)
+        return UNKNOWN if is_open else condition
     possible = [no, condition] if isinstance(condition, Failing) else [yes, no]
     faults = [value for value in possible if isinstance(value, Fault)]
     if not faults or any(value is not False and not isinstance(value, Fault) for value in possible):
@@ -250,6 +252,10 @@ def _may_be_same(left: Any, right: Any) -> bool:
     """True if two values that are not both known may turn out to be the same, or both not to be there."""
     may_be_absent = exists(left) is not True and exists(right) is not True and (left is not right)
     return may_be_absent or same(left, right) is UNKNOWN
+
+
+def _is_sure_fault(value: Any) -> bool:
+    return isinstance(value, Fault) and not isinstance(value, Failing)
 
 
 def _is_known(value: Any) -> bool:
