@@ -115,7 +115,8 @@ class Forms:
         return {"finds": [f"T12, R1 | so: {odd}", f"none | {', '.join(f'T{at}' for at in range(1, 12))}"]}
 
     def _leon_writing_style_consolidate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
-        return {"marks": ['M1 | "mark-one"', 'M2 | "mark-two"']}
+        declined = {"declined": [f"T12, R1 | the reader knows it: {odd}"]} if values.get("declined") else {}
+        return {"marks": ['M1 | "mark-one"', 'M2 | "mark-two"'], **declined}
 
     def _leon_writing_style_check(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         return {"checks": [f"C{at} | pass | so: {odd}" for at in range(1, 6)]}
