@@ -196,8 +196,8 @@ READING = {
     "incoherence/scripts/incoherence_report.py": ["x", "{}", "x", *["[]"] * 11, "x"],
     "planner/scripts/planner_check.py": ["{}", "[]", "[]"],
     "refactor/scripts/make_items.py": [
-        *(json.dumps([ITEM]), "[]", "[]", "{}", "[]", "[]", "{file}", "x", "[]", "[]"),
-        *('["C1 | F1 | x | x"]', '["C1 | refactor | x"]'),
+        *(json.dumps([ITEM]), "[]", "[]", "[]", "{}", "[]", "[]", "{file}", "x", "[]", "[]"),
+        '["C1 | F1 | x | refactor | x"]',
     ],
     "solution-design/scripts/make_design.py": [
         *("{}", "x", '["x | x"]', "x", "x", "x", "[]", "x", "[]", "[]", '["K1 x | x | x | x"]', "[]"),

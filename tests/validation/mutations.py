@@ -318,7 +318,7 @@ def _(subject: Subject) -> Iterator[Mutant]:
 def _(subject: Subject) -> Iterator[Mutant]:
     for step, later in zip(subject.workflow.steps, subject.workflow.steps[1:], strict=False):
         for spec in fields_of(step):
-            if not is_work(later) or any(one.name == spec.name for one in fields_of(later)):
+            if later.automatic or not is_work(later) or any(one.name == spec.name for one in fields_of(later)):
                 continue
             steps = [
                 step_with(one, requires=[old for old in one.requires if old is not spec])
