@@ -197,7 +197,7 @@ READING = {
     "planner/scripts/planner_check.py": ["{}", "[]", "[]"],
     "refactor/scripts/make_items.py": [
         *(json.dumps([ITEM]), "[]", "[]", "[]", "{}", "[]", "[]", "{file}", "x", "[]", "[]"),
-        '["C1 | F1 | x | refactor | x"]',
+        '["C1 | F1 | x | x | refactor"]',
     ],
     "solution-design/scripts/make_design.py": [
         *("{}", "x", '["x | x"]', "x", "x", "x", "[]", "x", "[]", "[]", '["K1 x | x | x | x"]', "[]"),
