@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.engine.proof import Proof
-    from skills.lib.model.steps import Workflow
+    from skills.lib.model.steps import StepDef, Workflow
 
 
 def onward(workflow: Workflow, first: Move, proof: Proof, check: Callable[[], object]) -> list[Move]:
@@ -59,20 +59,22 @@ def _is_walked(workflow: Workflow, move: Move) -> bool:
     if run.status != "open":
         return False
     step = workflow.step(run.step or "")
-    if step.automatic:
-        pass
-    elif step.requires or workflow.step_params(step.id):
-        return False
-    elif isinstance(step.handler, Gate):
-        if tuple(step.actions) not in ((), (AT_GATE,)) or step.repeat:
-            return False
-    elif not isinstance(step.handler, Dispatch) or move.create:
+    if not (step.automatic or _says_nothing(workflow, step, move)):
         return False
     if run.reviews:
         from skills.lib.engine import fixes  # few runs have reviews
 
         return not fixes.asks(workflow, run, step)
     return True
+
+
+def _says_nothing(workflow: Workflow, step: StepDef, move: Move) -> bool:
+    """True if a step is a gate without anything to do or to report, or starts no sub-agent."""
+    if step.requires or workflow.step_params(step.id):
+        return False
+    if isinstance(step.handler, Gate):
+        return tuple(step.actions) in ((), (AT_GATE,)) and not step.repeat
+    return isinstance(step.handler, Dispatch) and not move.create
 
 
 def _entry(move: Move) -> dict[str, Any]:

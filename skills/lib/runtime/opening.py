@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from skills.lib.engine.decision import Move
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
-    from skills.lib.runtime.project import Project, Response
+    from skills.lib.runtime.project import Led, Project, Response
 
 # How many other open runs a block names with their commands; one more line counts the rest.
 SHOWN = 3
@@ -56,7 +56,7 @@ def start(
         return _refused(project, workflow, None, request, refused)
     noted = {name: value for name, value in (("key", key), ("origin", origin)) if value}
     move = noting(_opening(move), noted)
-    led: list[Sequence[Move]] = []
+    led: Led = []
     way = _open_once if key else _open
     while True:
         try:
@@ -65,9 +65,7 @@ def start(
             continue
 
 
-def _open_once(
-    project: Project, workflow: Workflow, move: Move, request: Request, led: list[Sequence[Move]]
-) -> Response | None:
+def _open_once(project: Project, workflow: Workflow, move: Move, request: Request, led: Led) -> Response | None:
     """Open the run that has its id from a key; None if it was opened before."""
     run_id, ledger = move.run.id, project.use_ledger(create=True)
     found = ledger.run(run_id) if ledger.has(run_id) else None
@@ -80,9 +78,7 @@ def _open_once(
     return None
 
 
-def _open(
-    project: Project, workflow: Workflow, move: Move, request: Request, led: list[Sequence[Move]]
-) -> Response | None:
+def _open(project: Project, workflow: Workflow, move: Move, request: Request, led: Led) -> Response | None:
     ledger = project.use_ledger(create=True)
     beside = None if request.new else open_runs.like(ledger, workflow.name, move.run.params)
     twins = [other for other in beside or () if _is_twin(project, other, move)]
@@ -106,17 +102,16 @@ def _recorded(
     project: Project,
     workflow: Workflow,
     move: Move,
-    led: list[Sequence[Move]],
+    led: Led,
     beside: Sequence[Run] | None = None,
 ) -> Run:
-    """The run that the move opens, committed. ``led`` keeps what follows: a second try runs no Command again."""
+    """The run that the move opens, committed."""
     if workflow.policy or workflow.layers:
         from skills.lib.runtime import run_policy  # few workflows have one
 
         move, _ = run_policy.noted(project, workflow, move)
-    if not led:
-        led.append(project.onward(workflow, move))
-    opened = project.commit(None, move, workflow.to_data(), beside=beside, onward=led[0])
+    onward = project.onward(workflow, move, led)
+    opened = project.commit(None, move, workflow.to_data(), beside=beside, onward=onward)
     _warn_of_commits(project)
     user_key.make()  # so that what this script prints is known for its own later
     return opened

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
 
+    # The run that a move led to, and the moves that follow; empty before the first try.
+    Led = list[tuple[Run, Sequence[Move]]]
+
 
 # Who may act, as the record names them. Only the engine calls an answer a person's by what the host's hook heard.
 _ACTORS = ("agent", "script", "person", "person (terminal)", "person (web)", "person (api)")
@@ -171,18 +174,24 @@ class Project:
             self.cancel(ended)
         return moved
 
-    def onward(self, workflow: Workflow, move: Move) -> Sequence[Move]:
-        """The moves that follow a move without a command of their own; to an opening only those of automatic steps."""
+    def onward(self, workflow: Workflow, move: Move, led: Led) -> Sequence[Move]:
+        """The moves that follow a move without a command of their own; to an opening only those of automatic steps.
+
+        ``led`` keeps them for a second try to commit, which runs no Command again.
+        """
         if move.kind not in ("moved", "opened"):
             return ()
         step = workflow.step(move.run.step or "")
         if not step.automatic and (move.kind == "opened" or not isinstance(step.handler, (Gate, Dispatch))):
             return ()
-        from skills.lib.engine import walking  # most moves lead to a step with something to do
-        from skills.lib.ledger import verification
+        if not led or led[0][0] != move.run:
+            from skills.lib.engine import walking  # most moves lead to a step with something to do
+            from skills.lib.ledger import verification
 
-        proof = Evidence(self, move.run, move.contents)
-        return walking.onward(workflow, move, proof, lambda: verification.verify_tree(self.ledger, move.run.id))
+            proof = Evidence(self, move.run, move.contents)
+            found = walking.onward(workflow, move, proof, lambda: verification.verify_tree(self.ledger, move.run.id))
+            led[:] = [(move.run, found)]
+        return led[0][1]
 
     def unfinished_below(self, run: Run) -> list[Run]:
         """The sub-agents' runs below a run that have not ended, at any depth."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
     from skills.lib.runtime.peeking import Peek
+    from skills.lib.runtime.project import Led
 
 
 _CHANGED = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
@@ -86,7 +87,7 @@ class Runner(Project):
     def serve(self, workflow: Workflow, run_id: str, request: Request, brief: bool = False) -> Response:
         """As ``advance``, for a request that ``cli`` read from a command line and checked."""
         served, limit = workflow, self.max_parallel()
-        led: tuple[Run, Sequence[Move]] | None = None  # the run as a move left it, and what follows that
+        led: Led = []
         while True:
             run = self.ledger.run(run_id)
             notices: list[Element] = []
@@ -116,9 +117,7 @@ class Runner(Project):
 
                     move, changed = run_policy.noted(self, workflow, move)
                     notices += changed
-                if move is not None and (led is None or led[0] != move.run):
-                    led = move.run, self.onward(workflow, move)
-                onward = led[1] if led is not None and move is not None else ()
+                onward = self.onward(workflow, move, led) if move is not None else ()
                 after = run if move is None else self.commit(run, move, definition, working, onward=onward)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)

@@ -139,7 +139,8 @@ def _with_opened(event: Event, known: Sequence[str]) -> Sequence[str]:
     """Have the agent follow the run that a call has opened, and return the names of the session files."""
     run = _openings().take(event) if _may_open(event) else ""
     named = _named_by(event, run, value_of("--project", event.command) or text_of(event.given, "project"), None)
-    if named is None or not named.get("signed"):
+    status = status_files.read(named["project"], run) if named is not None and named.get("signed") else None
+    if named is None or status is None or sessions.is_in_the_middle(status):
         return known
     named["opened"] = True
     sessions.bind(event.own, sessions.read(event.own) if event.own in known else None, named)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 OPENINGS = "openings"
 # The first tag of a block is within so many characters of the result.
 _BEGIN = 20_000
-# What a block says of a step that the opening left: an automatic one, and behind it one that hands nothing out.
-_LEFT = (" was done by the engine.", " was skipped: it had nothing to hand out.")
 
 
 def folder() -> str:
@@ -46,7 +44,7 @@ def mark(event: Event) -> None:
 
 
 def take(event: Event) -> str:
-    """The id of the run that a call has opened; "" if it is not known to have opened one. The mark is removed."""
+    """The id of the run whose block a call printed that may have opened it; else "". The mark is removed."""
     path = _path(event.own)
     if not os.path.lexists(path) or not ("--step" in event.command or tools.is_ours(event.tool)):
         return ""
@@ -69,20 +67,11 @@ def _result(event: Event) -> Any:
 
 
 def _printed(result: Any) -> str:
-    """The run of the block at a first step that a call printed: other open runs that it names do not count."""
+    """The run of the block that a call printed: other open runs that it names do not count."""
     if isinstance(result, dict):
         run = result.get("run") if result.get("kind") in ("step", "waiting") else ""
-        is_first = result.get("turn") == 1 or result.get("opened") is True
     else:
         lines = str(result)[:_BEGIN].split("\n")  # a host may put the errors before the output
         tag = next((line for line in lines if line.startswith(("<step ", "<waiting "))), "")
-        state = next((line for line in lines if line.startswith("  <STATE>")), "")
-        left = sum(map(state.count, _LEFT))
-        # The question of a step that may not be done again takes a turn of its own.
-        turns = (str(1 + left), str(2 + left) if tag.startswith("<waiting ") else "")
-        run, is_first = _attribute(tag, "run"), _attribute(tag, "turn") in turns
-    return run if is_first and isinstance(run, str) and status_files.is_id(run) and "." not in run else ""
-
-
-def _attribute(tag: str, name: str) -> str:
-    return tag.partition(f' {name}="')[2].partition('"')[0]
+        run = tag.partition(' run="')[2].partition('"')[0]
+    return run if isinstance(run, str) and status_files.is_id(run) and "." not in run else ""

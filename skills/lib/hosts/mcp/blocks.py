@@ -165,8 +165,6 @@ def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
         data["skill"] = workflow.name
     if run is not None:
         data |= {"run": run.id, "turn": run.turn, "step": run.step, "status": run.status}
-        if run.turn > 1 and not run.has_moved:
-            data["opened"] = True
         if "checkpoint" in run.spec:
             data["review"] = verdicts.mode(run.spec)
         step = workflow.step(run.step) if workflow and run.step and workflow.has(run.step) else None
