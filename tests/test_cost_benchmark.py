@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.cost import figures, forms, texts
+from benchmarks.cost import answers, figures, texts
 from benchmarks.cost.agent import Walk
 from benchmarks.cost.meter import Meter
 from benchmarks.cost.texts import Missing, Point
@@ -200,49 +200,49 @@ def test_one_judgement_is_given_in_the_form_that_a_block_asks_for(points: list[P
         return Spec(name, kind, True, (), None, None, "")
 
     said = {"id": "S2", "status": "FAIL", "place": "a.py:1", "severity": "MUST", "finding": "it does not"}
-    assert forms.formed(field("answers", "answers"), "S2", points[1], 1) == said
+    assert answers.formed(field("answers", "answers"), "S2", points[1], 1) == said
     assert (
-        forms.formed(field("answers", "list"), "C-02", points[1], 1)
+        answers.formed(field("answers", "list"), "C-02", points[1], 1)
         == "C-02 | W1 | C-02 holds | FAIL | a.py:1: it does not"
     )
     item = {**said, "id": "C-02", "scope": "W1", "check": "C-02 holds"}
-    assert forms.formed(field("items", "items"), "C-02", points[1], 1) == item
-    assert forms.formed(field("items", "items"), "C-02", points[1], 2)["status"] == "PASS"
+    assert answers.formed(field("items", "items"), "C-02", points[1], 1) == item
+    assert answers.formed(field("items", "items"), "C-02", points[1], 2)["status"] == "PASS"
 
 
 def test_targets_of_a_check_that_fare_alike_share_an_answer(points: list[Point]) -> None:
-    assert forms.checked("keeps", ["W1", "W2"], points, 1) == [
+    assert answers.checked("keeps", ["W1", "W2"], points, 1) == [
         {"id": "keeps", "status": "FAIL", "finding": "it does not", "place": {"W1": "a.py:1"}},
         {"id": "keeps", "status": "PASS", "place": {"W2": "a.py:1"}},
     ]
-    assert forms.checked("keeps", ["W1", "W2"], points, 2) == [
+    assert answers.checked("keeps", ["W1", "W2"], points, 2) == [
         {"id": "keeps", "status": "PASS", "place": {"W1": "a.py:2", "W2": "a.py:2"}},
     ]
-    assert forms.of_one_check([("C-01", "plan"), ("keeps-1", "W1"), ("keeps-2", "W2")], points) == {
+    assert answers.of_one_check([("C-01", "plan"), ("keeps-1", "W1"), ("keeps-2", "W2")], points) == {
         "keeps-1": "keeps",
         "keeps-2": "keeps",
     }
-    assert forms.of_one_check([("C-01", "plan"), ("keeps-1", "W1")], points) == {}
+    assert answers.of_one_check([("C-01", "plan"), ("keeps-1", "W1")], points) == {}
 
 
 def test_the_file_of_a_finding_s_place_is_read_off_its_line() -> None:
-    assert forms.place_in("- now-1 (MUST) it holds: docs/a.md:3 says [no]. [docs/a.md:3-5]") == "docs/a.md"
-    assert forms.place_in("- now-1 (MUST) it holds: docs/a.md:3 says no") == ""
-    assert forms.is_at("M-001/src/a.py", "plans/p/.changes/M-001/src/a.py")
-    assert not forms.is_at("a.py", "plans/p/.changes/M-001/src/ba.py")
-    assert not forms.is_at("", "a.py")
+    assert answers.place_in("- now-1 (MUST) it holds: docs/a.md:3 says [no]. [docs/a.md:3-5]") == "docs/a.md"
+    assert answers.place_in("- now-1 (MUST) it holds: docs/a.md:3 says no") == ""
+    assert answers.is_at("M-001/src/a.py", "plans/p/.changes/M-001/src/a.py")
+    assert not answers.is_at("a.py", "plans/p/.changes/M-001/src/ba.py")
+    assert not answers.is_at("", "a.py")
 
 
 def test_the_place_of_a_copy_is_told_without_its_folder() -> None:
     answers = [{"id": "S1", "place": "plan/.changes/M-001/a.py:1"}, {"id": "b", "place": {"M-001": "plan/plan.md:2"}}]
-    assert forms.without_folder(answers, "plan/.changes/") == [
+    assert answers.without_folder(answers, "plan/.changes/") == [
         {"id": "S1", "place": "M-001/a.py:1"},
         {"id": "b", "place": {"M-001": "plan/plan.md:2"}},
     ]
 
 
 def test_what_is_to_be_judged_is_read_off_the_block(points: list[Point]) -> None:
-    assert forms.items_in("- C-01 (SHOULD, M-001): it holds\n- S2 (MUST, whole): so does this") == [
+    assert answers.items_in("- C-01 (SHOULD, M-001): it holds\n- S2 (MUST, whole): so does this") == [
         ("C-01", "M-001"),
         ("S2", "whole"),
     ]
@@ -251,21 +251,21 @@ def test_what_is_to_be_judged_is_read_off_the_block(points: list[Point]) -> None
         "- true (MUST), for each target:\n    a.md: it is so\n    b.md: so is this\n"
         "- left (SHOULD): it was rightly left. Targets:\n-   D2: the code is wrong"
     )
-    assert forms.checks_in(listed) == {
+    assert answers.checks_in(listed) == {
         "keeps": ["W1", "W2"],
         "sound": ["all"],
         "true": ["a.md", "b.md"],
         "left": ["D2"],
     }
     assert [
-        forms.point_of(name, scope, points).id for name, scope in (("C-01", ""), ("keeps-7", "W2"), ("S2", ""))
+        answers.point_of(name, scope, points).id for name, scope in (("C-01", ""), ("keeps-7", "W2"), ("S2", ""))
     ] == [
         "C-01",
         "C-03",
         "C-02",
     ]
     with pytest.raises(Missing, match=r"no text judges order-1 \(all\)"):
-        forms.point_of("order-1", "all", points)
+        answers.point_of("order-1", "all", points)
 
 
 def test_the_tables_have_a_row_for_each_skill_and_part(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.adherence.hosts import own_ledgers
-from benchmarks.cost import forms
+from benchmarks.cost import answers, forms
 from benchmarks.cost.meter import PATH, Meter, places
 from benchmarks.cost.renamed import MADE, PLACED
 from benchmarks.cost.rows import item_edits
@@ -251,7 +251,7 @@ class Walk:
     def _judged(self, spec: Spec, block: PrintedBlock, target: str, points: list[Point]) -> Any:
         """What a reviewer states and judges, in the form that the block asks for."""
         number = self._reviews[block.root.get("skill", ""), target]
-        again = forms.items_in(block.context.get("items", ""))
+        again = answers.items_in(block.context.get("items", ""))
         stated = self._stated.setdefault(block.run, [])
         if spec.name == "statements":
             due = [point for point in points if point.step == block.step and not again]
@@ -260,16 +260,16 @@ class Walk:
             return [f"{one.scope} | {one.check}" for one in due] if due or spec.type == "list" else f"none: {none}"
         # What a command of the step judges, by how it ends, is not answered.
         again = [(name, scope) for name, scope in again if not name.startswith(f"{block.step}-")]
-        asked = [(name, forms.point_of(name, scope, points)) for name, scope in again]
+        asked = [(name, answers.point_of(name, scope, points)) for name, scope in again]
         if spec.type == "answers":
             asked += [(f"S{at}", point) for at, point in enumerate(stated, 1)]
-        checks = [*forms.checks_in(block.context.get("checks", "")).items()]
+        checks = [*answers.checks_in(block.context.get("checks", "")).items()]
         if not asked and not checks:
             asked = [(point.id, point) for point in points]
         known = {name for name, _ in again}
-        together = forms.of_one_check(again, points) if spec.type == "answers" else {}
+        together = answers.of_one_check(again, points) if spec.type == "answers" else {}
         found = [
-            forms.formed(spec, name, point, number, again=name in known)
+            answers.formed(spec, name, point, number, again=name in known)
             for name, point in asked
             if name not in together
         ]
@@ -278,12 +278,12 @@ class Walk:
             for (name, scope), (_, point) in zip(again, asked, strict=False)
             if name in together
         ]
-        found += forms.shared(kinds)
-        found += [answer for kind, targets in checks for answer in forms.checked(kind, targets, points, number)]
+        found += answers.shared(kinds)
+        found += [answer for kind, targets in checks for answer in answers.checked(kind, targets, points, number)]
         named = self._named(found, block)
         # A copy's place begins with its milestone, if the block says so.
         is_short = any(f"begins with {whose} milestone, such as" in block.words("DO") for whose in ("the", "its"))
-        return forms.without_folder(named, f"{self.plan}/{self._changes}/") if is_short else named
+        return answers.without_folder(named, f"{self.plan}/{self._changes}/") if is_short else named
 
     def _fixes(self, block: PrintedBlock, required: bool) -> list[str] | None:
         """What settles each finding that the block shows, unless the file of its place is the one that was changed."""
@@ -291,10 +291,10 @@ class Walk:
         changed = set()
         fixed = [point for point in self.texts.every_point() if point.fixed]
         for line in "\n".join(block.context.values()).splitlines():
-            for name, _ in forms.items_in(line):
+            for name, _ in answers.items_in(line):
                 told = [self._named(point.fixed, block) for point in fixed if point.is_told_in(line)]
                 settled[name] = next(iter(told), "")
-                if not required and settled[name] and forms.is_at(forms.place_in(line), settled[name]):
+                if not required and settled[name] and answers.is_at(answers.place_in(line), settled[name]):
                     changed.add(name)
         # What a command found is settled with the rest.
         others = next(filter(None, settled.values()), "")

@@ -1,4 +1,4 @@
-"""The forms in which a reviewer's block asks for what it states and judges."""
+"""The forms in which steps ask now for what the texts say in those of an older version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ import shlex
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.cost.joined import JOINED_CHECKS
+from benchmarks.cost.quotations import (
+    first_words_of_checks,
+    marks_in,
+    parts_of_findings,
+    passages,
+    quoted_points,
+    shorter_plan,
+    traced,
+)
 from benchmarks.cost.rows import (
     asked_in,
     beyond_gaps,
@@ -18,6 +26,7 @@ from benchmarks.cost.rows import (
     ids,
     joined_by_id,
     options,
+    parts,
     points,
     results,
     sentence,
@@ -28,13 +37,9 @@ from benchmarks.cost.rows import (
     without_ids,
     without_keep,
 )
-from benchmarks.cost.texts import Missing, project_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from benchmarks.cost.texts import Point
-    from skills.lib.testing.blocks import Spec
 
 
 def lines_under(*heads: str) -> Callable[[str], list[str]]:
@@ -85,66 +90,6 @@ def after(mark: str) -> Callable[[str], str]:
     return lambda text: text.rpartition(mark)[2].strip()
 
 
-def parts(*numbers: int) -> Callable[[list[str]], list[str]]:
-    """Makes of each row the parts between its bars that have these numbers, from 0."""
-    return lambda rows: [" | ".join(row.split(" | ")[number] for number in numbers) for row in rows]
-
-
-def words_of(text: str, most: int = 6) -> str:
-    """The first words of a text."""
-    return " ".join(text.split()[:most])
-
-
-def passages(tells: list[str], departures: list[str]) -> list[str]:
-    """Finds and departures as one row for each passage, with all that it falls under and the first words of it.
-
-    Quotations of which one holds another's words are of one passage. What has no find is one row.
-    """
-    rows = [*parts(0, 2)([row for row in tells if not row.endswith("| none")]), *parts(0, 1)(departures)]
-    found: list[tuple[list[str], str]] = []
-    for name, quoted in sorted((row.split(" | ") for row in rows), key=lambda row: -len(row[1])):
-        text = quoted.strip('"')
-        of = next((entry for entry in found if text in entry[1]), None)
-        if of:
-            of[0].append(name)
-        else:
-            found.append(([name], text))
-    without = [row.partition(" ")[0] for row in tells if row.endswith("| none")]
-    return [*[f'{", ".join(names)} | "{words_of(text)}"' for names, text in found], f"none | {', '.join(without)}"]
-
-
-# An agent that quotes a passage says at least so many words of it.
-LEAST_QUOTED = 5
-
-
-def quoted_points(points: list[str], request: str) -> list[str]:
-    """Points of the request as words of one clause that they share with it, and what the material adds to each."""
-    said = request.split()
-    rows = []
-    for point in points:
-        own, _, more = point.partition(" (request)")
-        blocks = SequenceMatcher(None, [word.lower() for word in said], own.lower().split(), autojunk=False)
-        at, _, size = blocks.find_longest_match()
-        while size < LEAST_QUOTED and not said[at - 1].endswith(","):
-            at, size = at - 1, size + 1
-        quoted = " ".join(said[at : at + size])
-        rows.append(f'"{quoted}"' + (f" | {more.removeprefix('; ')}" if more else ""))
-    return rows
-
-
-def marks_in(marks: list[str], writes: dict[str, str]) -> list[str]:
-    """The marks that came into the text that was written, each with the first words of its sentence there."""
-    text = " ".join(next(iter(writes.values())).split())
-    rows = [(name, words_of(sentence)) for name, sentence in (row.split(" | ") for row in parts(0, 2)(marks))]
-    return [f'{name} | "{words}"' for name, words in rows if words in text]
-
-
-def first_words_of_checks(rows: list[str]) -> list[str]:
-    """The first five checks, the quotation in each by its first words."""
-    cells = [row.split(" | ") for row in rows[:5]]
-    return [" | ".join([*head, f'"{words_of(last[1:-1])}"' if last.startswith('"') else last]) for *head, last in cells]
-
-
 def first(count: int) -> Callable[[list[str]], list[str]]:
     """Makes of a list its first entries."""
     return lambda rows: rows[:count]
@@ -173,36 +118,6 @@ def sentence_edits(before: str, after: str) -> list[str]:
         for code, at, end, to, stop in codes
         if code != "equal"
     ]
-
-
-def traced(rows: list[str]) -> list[str]:
-    """Rows such as "path | passage | case 2: how" as "2, 3 | passage", one for each passage."""
-    found: dict[str, list[str]] = {}
-    for _, passage, how in (row.split(" | ") for row in rows):
-        found.setdefault(passage, []).extend(re.findall(r"case ([0-9]+)", how))
-    return [f"{', '.join(cases)} | {passage}" for passage, cases in found.items()]
-
-
-def parts_of_findings(rows: list[str], findings: list[str]) -> list[str]:
-    """The parts of a prompt that begin in a sentence with a finding's passage, without the file."""
-    prompt = project_files()[rows[0].partition(" | ")[0]]
-    faulty = [re.findall(r'"(.+?)" \|', row)[0] for row in findings]
-    sentences = [one for one in re.split(r"\n\n|(?<=[.!?])\s+", prompt) if any(passage in one for passage in faulty)]
-    kept = [row for row in rows if any(row.split(" | ")[1].strip('"') in one for one in sentences)]
-    return parts(1, 2, 3)(kept)
-
-
-def shorter_plan(text: str, findings: list[str]) -> str:
-    """The changes of a plan, of each what neither its place nor the finding that it answers says."""
-    passages = [row.partition(" | ")[0].strip('"') for row in findings]
-    lines = []
-    for change in json.loads(text):
-        quote = change["quote"]
-        at = next(at for at, passage in enumerate(passages) if passage in quote)
-        own = {"quote": quote} if quote != passages[at] else {}
-        made = {"finding": at + 1, "technique": change["technique"], **own, "replacement": change["replacement"]}
-        lines.append(f" {json.dumps(made, ensure_ascii=False)}")
-    return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 # Files that are written in another form now: what makes it of the file's text and of what an earlier step reported.
@@ -536,102 +451,3 @@ OLDER: dict[str, dict[str, tuple[str | tuple[str, ...], Callable[..., Any]]]] = 
         "across": ("writes", section_as_row("context", "Context", "F6")),
     },
 }
-
-
-def items_in(text: str) -> list[tuple[str, str]]:
-    """The id and scope of each item or finding in a text of CONTEXT, such as "- C-01 (SHOULD, M-001): …"."""
-    return re.findall(r"(?m)^(?:- )?(\S+) \((?:MUST|SHOULD|COULD)(?:, )?([^)]*)\)", text)
-
-
-def place_in(line: str) -> str:
-    """The file of the place with which a finding in CONTEXT ends, such as "… [docs/store.md:3]"; empty without one."""
-    found = re.search(r"\[([^\[\]]+?)(?::[0-9-]+)?\]$", line)
-    return found[1] if found else ""
-
-
-def is_at(place: str, path: str) -> bool:
-    """True if the file of a place is that path, or the end of it."""
-    return bool(place) and f"/{path}".endswith(f"/{place}")
-
-
-def without_folder(answers: list[Any], folder: str) -> list[Any]:
-    """Answers whose places do not name the folder that they begin with."""
-
-    def short(place: Any) -> Any:
-        if isinstance(place, dict):
-            return {target: short(one) for target, one in place.items()}
-        return place.removeprefix(folder)
-
-    return [{**one, "place": short(one["place"])} if "place" in one else one for one in answers]
-
-
-def checks_in(text: str) -> dict[str, list[str]]:
-    """Each kind of check in a text of CONTEXT with its targets; "all" if it names none."""
-    found: dict[str, list[str]] = {}
-    kind = ""
-    for line in re.sub(r"(?m)^- ", "", text).splitlines():
-        head = re.match(r"(\S+) \((?:MUST|SHOULD|COULD)\)(.*)", line)
-        if head:
-            kind = head[1]
-            named = head[2].partition(" Targets: ")[2]
-            # Targets that are told each with what must be so stand on lines of their own.
-            found[kind] = [] if head[2].endswith(":") else named.split(", ") if named else ["all"]
-        elif kind and line.startswith("  "):
-            found[kind].append(line.strip().partition(": ")[0])
-    return found
-
-
-def point_of(name: str, scope: str, points: list[Point]) -> Point:
-    """The point that a thing to judge is about: by id, by its check's kind and target, or by a statement's number."""
-    by_id = {point.id: point for point in points}
-    if name in by_id:
-        return by_id[name]
-    for joined, former in JOINED_CHECKS.items():
-        name = re.sub(rf"^{joined}\b", former, name)
-    kind = name if any(point.kind == name for point in points) else name.rpartition("-")[0]
-    of_kind = [point for point in points if point.kind and point.kind == kind]
-    fitting = [point for point in of_kind if scope in (point.scope, *point.targets)]
-    if of_kind:
-        return (fitting or of_kind)[0]
-    stated = [point for point in points if point.step]
-    if name[:1] == "S" and name[1:].isdigit() and int(name[1:]) <= len(stated):
-        return stated[int(name[1:]) - 1]
-    raise Missing(f"no text judges {name} ({scope})")
-
-
-def formed(spec: Spec, name: str, point: Point, number: int, *, again: bool = False) -> Any:
-    """One judgement in the form of its field, as it stands in the review of that number."""
-    judged = point.judged(number)
-    status, place, finding = judged["status"], judged["place"], judged["finding"]
-    if spec.type == "answers":
-        answer = {"id": name, "status": status, "place": place}
-        # The severity of an item that is judged again is known.
-        severity = {} if again else {"severity": point.severity}
-        return {**answer, **severity, **({"finding": finding} if finding else {})}
-    if spec.name == "answers":
-        return f"{name} | {point.scope} | {point.check} | {status} | {place}: {finding}"
-    row = {"id": name, "scope": point.scope, "check": point.check, "severity": point.severity, "status": status}
-    return {**row, "finding": finding, "place": place}
-
-
-def checked(kind: str, targets: list[str], points: list[Point], number: int) -> list[dict[str, Any]]:
-    """The answers to a check: targets that fare alike share one."""
-    judged = {target: point_of(kind, target, points).judged(number) for target in targets}
-    return shared([(target, {**one, "id": kind}) for target, one in judged.items()])
-
-
-def shared(answers: list[tuple[str, dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Answers about targets of checks; those with the same id, status and finding are one, with the place of each."""
-    found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for target, answer in answers:
-        finding = {"finding": answer["finding"]} if answer.get("finding") else {}
-        one = {"id": answer["id"], "status": answer["status"], **finding, "place": {}}
-        key = answer["id"], answer["status"], answer.get("finding", "")
-        found.setdefault(key, one)["place"][target] = answer["place"]
-    return list(found.values())
-
-
-def of_one_check(items: list[tuple[str, str]], points: list[Point]) -> dict[str, str]:
-    """The items to judge again, each an id and a scope, of checks that have several: the check of each."""
-    kinds = {name: name.rpartition("-")[0] for name, scope in items if point_of(name, scope, points).kind}
-    return {name: kind for name, kind in kinds.items() if [*kinds.values()].count(kind) > 1}

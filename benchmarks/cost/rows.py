@@ -1,4 +1,4 @@
-"""The forms in which decision-critic, deepthink and refactor ask for rows that the texts have in several lists."""
+"""The forms of rows, and those in which decision-critic, deepthink and refactor ask for lists of the texts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+
+def parts(*numbers: int) -> Callable[[list[str]], list[str]]:
+    """Makes of each row the parts between its bars that have these numbers, from 0."""
+    return lambda rows: [" | ".join(row.split(" | ")[number] for number in numbers) for row in rows]
 
 
 def ids(rows: list[str]) -> list[str]:
