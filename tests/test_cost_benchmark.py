@@ -234,8 +234,8 @@ def test_the_file_of_a_finding_s_place_is_read_off_its_line() -> None:
 
 
 def test_the_place_of_a_copy_is_told_without_its_folder() -> None:
-    answers = [{"id": "S1", "place": "plan/.changes/M-001/a.py:1"}, {"id": "b", "place": {"M-001": "plan/plan.md:2"}}]
-    assert answers.without_folder(answers, "plan/.changes/") == [
+    given = [{"id": "S1", "place": "plan/.changes/M-001/a.py:1"}, {"id": "b", "place": {"M-001": "plan/plan.md:2"}}]
+    assert answers.without_folder(given, "plan/.changes/") == [
         {"id": "S1", "place": "M-001/a.py:1"},
         {"id": "b", "place": {"M-001": "plan/plan.md:2"}},
     ]
