@@ -69,6 +69,29 @@ def test_the_scripts_are_executable_and_parse(script: str) -> None:
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
 
 
+@pytest.mark.parametrize("red", ["", "types", "test-all"])
+def test_the_ci_run_fails_exactly_if_one_of_its_checks_does(red: str, tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "bin").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
+    programs = {f".ci/{name}": "exit 1" for name in ("clients", "conformance", "postgres", "chromium")}
+    programs["bin/make"] = f'echo "$2" >> calls; [ "$2" != "{red}" ]'
+    for path, body in programs.items():
+        (tmp_path / path).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / path).chmod(0o755)
+    run = subprocess.run(
+        [".ci/run"],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.returncode == 0) == (red == ""), run.stderr
+    assert (tmp_path / "calls").read_text().split()[-1] == (red or "test-all")
+    assert not list(tmp_path.glob("tmp.*"))
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / ".ci").mkdir()
