@@ -138,6 +138,16 @@ def test_a_finding_of_a_graph_has_the_line_of_the_yaml(tea: Path, cli: Command) 
     assert "skills/tea-time/workflow.yaml:11: error[unknown-target] tea-time:boil:ok" in told[1]
 
 
+@pytest.mark.req("E-05")
+def test_a_finding_of_a_workflow_or_a_parameter_is_in_the_yaml_and_not_in_the_json(tea: Path, cli: Command) -> None:
+    about = "name: tee-time\nparams:\n  guest: who drinks\nends: {no-leaves: pass}"
+    (tea / "workflow.yaml").write_text(TEA.replace("name: tea-time", about), encoding="utf-8")
+    for told in (cli("validate", "skills")[1], cli("validate", "--seal", "skills")[1], cli("validate", "skills")[1]):
+        assert "skills/tea-time/workflow.yaml:1: error[meaning-of-no-end] tee-time" in told
+        assert "skills/tea-time/workflow.yaml:3: warning[unread-parameter] tee-time:boil" in told
+        assert "workflow.json:" not in told
+
+
 @pytest.mark.parametrize("command", ["show", "graph"])
 def test_what_is_shown_is_the_yaml_as_it_is_now(tea: Path, cli: Command, command: str) -> None:
     (tea / "workflow.yaml").write_text(TEA.replace("Boil water", "Warm it"), encoding="utf-8")

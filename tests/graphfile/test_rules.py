@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from skills.lib.graphfile.compiling import GraphFile
+from skills.lib.graphfile.reader import GraphFileError
 from skills.lib.model.rules import Rules
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome, StepContext
@@ -213,9 +214,12 @@ def test_rules_stand_in_the_data_of_a_workflow_and_work_when_it_is_made_anew(com
         ("len(points) > 1", "the rule `len(points) > 1` calls len, which is no function -> use count"),
         ("clock(kind)", "a rule has no function clock"),
         ("$user", "a rule has no $: that is of a policy"),
-        ("__import__(kind)", "the rule `__import__(kind)` calls"),
+        ("__import__(kind)", "a rule has no function __import__"),
+        ("conut(points) > 1", "a rule has no function conut; did you mean count?"),
+        ("kind.lower()", "a rule has no function kind.lower; did you mean lower?"),
+        ("count(points, 2) > 1", "the rule `count(points, 2) > 1` calls count() with 2 arguments -> count() takes 1"),
         ("kind.x.__class__", "kind is of type text and has nothing inside"),
-        ("(lambda: 1)()", "the rule `(lambda: 1)()` calls lambda: 1, which is no function"),
+        ("(lambda: 1)()", "a rule has no function lambda: 1"),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_told_with_its_line(problems: Problems, rule: str, told: str) -> None:
@@ -223,6 +227,14 @@ def test_a_rule_that_makes_no_sense_is_told_with_its_line(problems: Problems, ru
     found = problems(STEPS.format(rules=f"    outcomes:\n      ok: '{quoted}'\n      iterate: else\n"))
     assert len(found) == 1
     assert found[0].startswith(f"workflow.yaml:21: {told}"), found[0]
+
+
+def test_a_function_that_is_none_is_told_with_the_functions_of_rules(
+    compiled: Compile,
+) -> None:
+    with pytest.raises(GraphFileError) as raised:
+        compiled(STEPS.format(rules="    outcomes:\n      ok: conut(points) > 1\n      iterate: else\n"))
+    assert raised.value.problems[0].valid == "all, any, count, distinct, exists, lower, max, min, starts, sum"
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ The expression language is the guard's, without the places of a policy: what a r
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.field_checks import shown
 from skills.lib.graphfile import keys
 from skills.lib.graphfile.names import RESULT, Names
 from skills.lib.graphfile.reader import At, Missing, Reader
-from skills.lib.guard.parsing import ExpressionError, parse
+from skills.lib.guard.parsing import ExpressionError, UnknownFunction, parse
 from skills.lib.model.rules import Rules
 
 ELSE = "else"
@@ -24,6 +24,7 @@ _WRITTEN = {compiled: name for name, compiled in FUNCTIONS.items()}
 _TEXT = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
 _CALL = re.compile(r"\b(count|distinct)(?=\s*\()")
 _HIDDEN = re.compile(r"\b(len|set)(?=\s*\()")
+_COMPILED_CALL = re.compile(r"\b(len|set)(?=\(\))")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _OUTSIDE = {"arg": "$", "param": "%", "result": "result", "forget": "forget", "absent": "absent"}
 
@@ -98,8 +99,16 @@ def _parsed(reader: Reader, names: Names, text: str, at: At) -> list[Any]:
             parts[number] = re.sub(rf"(?<![\w.\-\"]){re.escape(step)}\.(?=\w)", f'.["{step}"].', parts[number])
     try:
         return parse("".join(parts))
+    except UnknownFunction as error:
+        _refuse_function(reader, error.name, at)
     except ExpressionError as error:
-        reader.fail(at, f"the rule `{text:.120}` {error}", remedy=error.remedy or "docs/workflow-yaml.md#rules")
+        what, remedy = (_COMPILED_CALL.sub(lambda call: _WRITTEN[call[1]], part) for part in (str(error), error.remedy))
+        reader.fail(at, f"the rule `{text:.120}` {what}", remedy=remedy or "docs/workflow-yaml.md#rules")
+
+
+def _refuse_function(reader: Reader, name: str, at: At) -> NoReturn:
+    valid = sorted([*FUNCTIONS, *_SAME])
+    reader.fail(at, f"a rule has no function {name:.40}{did_you_mean(nearest(name, valid))}", ", ".join(valid))
 
 
 def _resolved(reader: Reader, names: Names, node: list[Any], at: At) -> list[Any]:
@@ -111,10 +120,7 @@ def _resolved(reader: Reader, names: Names, node: list[Any], at: At) -> list[Any
         )
     if kind == "call":
         if node[1] not in (*FUNCTIONS.values(), *_SAME):
-            valid = sorted([*FUNCTIONS, *_SAME])
-            reader.fail(
-                at, f"a rule has no function {node[1]}{did_you_mean(nearest(node[1], valid))}", ", ".join(valid)
-            )
+            _refuse_function(reader, node[1], at)
         return ["call", node[1], [_resolved(reader, names, part, at) for part in node[2]]]
     if kind == "get":
         path = [_resolved(reader, names, key, at) if isinstance(key, list) else key for key in node[2]]

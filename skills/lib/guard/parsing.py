@@ -42,6 +42,15 @@ class ExpressionError(ValueError):
         self.remedy = remedy
 
 
+class UnknownFunction(ExpressionError):
+    """A call of what is no function of the language; ``name`` is what was called, as it was written."""
+
+    def __init__(self, name: str) -> None:
+        what = f"calls {name:.40}, which is no function{did_you_mean(nearest(name, ARITY))}"
+        super().__init__(what, f"use one of {', '.join(ARITY)}")
+        self.name = name
+
+
 def parse(text: str) -> list[Any]:
     """The compiled form of an expression. Raises ExpressionError."""
     if len(text) > LONGEST:
@@ -128,6 +137,14 @@ def _kept(name: str) -> str:
 def _written(name: str) -> str:
     """The name as it was written."""
     return bytes.fromhex(name.removeprefix(_ODD)).decode() if name.startswith(_ODD) else name
+
+
+def _as_written(tree: ast.expr) -> str:
+    """An expression as its author wrote it, but for blanks."""
+    text = ast.unparse(tree)
+    for made, written in ((_ARGUMENT, "$"), (_PARAMETER, "%"), (f"{_ROOT}.", "."), (_ROOT, "."), (_KEY, "")):
+        text = text.replace(made, written)
+    return re.sub(rf"\b{_ODD}(?:[0-9a-f]{{2}})+", lambda found: _written(found[0]), text)
 
 
 def _end_of_string(text: str, at: int) -> int:
@@ -241,10 +258,7 @@ class _Parser:
     def _call(self, tree: ast.Call, depth: int) -> list[Any]:
         name = tree.func.id if isinstance(tree.func, ast.Name) else ""
         if name not in ARITY:
-            raise ExpressionError(
-                f"calls {ast.unparse(tree.func):.40}, which is no function" + did_you_mean(nearest(name, ARITY)),
-                f"use one of {', '.join(ARITY)}",
-            )
+            raise UnknownFunction(_as_written(tree.func))
         least, most = ARITY[name]
         if tree.keywords or not least <= len(tree.args) <= most or any(isinstance(a, ast.Starred) for a in tree.args):
             wanted = str(least) if least == most else f"{least} to {most}"

@@ -151,7 +151,7 @@ class Graph(Topology):
     def location(self, step: int | None, outcome: Outcome | None = None) -> Location:
         """The location of a step, or of its route for ``outcome``; without a step, of the workflow."""
         if step is None:
-            return Location(self.file, self.lines.of_workflow())
+            return Location(self.lines.file, self.lines.of_workflow())
         return self.lines.location(self.steps[step], self._occurrences[step], outcome.value if outcome else None)
 
     @cached_property

@@ -136,7 +136,7 @@ class Rule(Generic[View]):
             what = f"the rule {self.name} could not be checked: {type(error).__name__}: {error!s:.300}"
             why = "what it looks for may be there"
             do = "this is a bug of Lockstep: report it with the workflow"
-            yield Finding("unchecked-rule", "error", where, graph.file if graph else "", 0, what, why, do)
+            yield Finding("unchecked-rule", "error", where, graph.lines.file if graph else "", 0, what, why, do)
 
     def _finding(self, problem: Problem, graph: Graph | None) -> Finding:
         """The finding with its place in the file and in the order of the steps, and with its waiver."""
@@ -152,7 +152,7 @@ class Rule(Generic[View]):
             what += f" ({location.made})" if location.made else ""
             if problem.line is None:
                 file, line = location.file, location.line
-            file = file or graph.file
+            file = file or graph.lines.file
         severity = problem.severity or self.severity
         return Finding(
             self.name, severity, where, file, line, what, problem.why, problem.do, position, problem.value, waived
