@@ -54,3 +54,15 @@ def test_an_invalid_graph_is_reported_by_its_findings_alone(tmp_path: Path) -> N
     printed = told(tmp_path, "register_workflow(Workflow('bad', StepDef('one', 'One', 'Do.', {'ok': 'tow'})))\n")
     assert printed.startswith("lockstep: the workflow bad has ")
     assert "one -ok-> tow: there is no step 'tow'" in printed
+
+
+def test_a_graph_with_nearly_the_right_name_is_named(tmp_path: Path) -> None:
+    script = install(tmp_path, "bad", HEAD)
+    script.with_name("bad_workflow.py").unlink()
+    (script.parents[1] / "workflow.yml").write_text("name: bad\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script), "--step", "1"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 5
+    assert done.stderr == (
+        f"lockstep: {script.parent}/bad_workflow.py is missing\n"
+        f"  try:   rename workflow.yml to workflow.yaml, in {script.parents[1]}\n"
+    )

@@ -262,6 +262,35 @@ def test_a_command_that_does_not_run_is_found(command: str, tea: Registered, ski
     assert BROKEN[command].split("'")[0] in finding.what
 
 
+@pytest.mark.parametrize(
+    "name, remedy",
+    [
+        ("workflow.yml", "rename workflow.yml to workflow.yaml, in {skill}"),
+        ("Workflow.yaml", "rename Workflow.yaml to workflow.yaml, in {skill}"),
+        ("scripts/workflow.yaml", "rename scripts/workflow.yaml to workflow.yaml, in {skill}"),
+        (
+            "scripts/tea_time_worklow.py",
+            "rename scripts/tea_time_worklow.py to scripts/tea_time_workflow.py, in {skill}",
+        ),
+        (
+            "scripts/pea_time_workflow.py",  # the graph of another script
+            "the graph of a script x.py is in x_workflow.py beside it, or in workflow.yaml in its skill's folder",
+        ),
+    ],
+)
+def test_a_command_whose_script_has_no_graph_is_found_with_the_file_that_is_meant(
+    skill: Path, name: str, remedy: str
+) -> None:
+    _commands(skill, "python scripts/tea_time.py --step 1")
+    entry = "from skills.bootstrap import main\n\nmain(__file__)\n"
+    for script in ("tea_time", "pea_time"):
+        (skill / "scripts" / f"{script}.py").write_text(entry)
+    (skill / name).write_text("")
+    (finding,) = validate_tree(str(skill.parent), [])
+    assert finding.what == "`python scripts/tea_time.py --step 1` does not run: scripts/tea_time.py has no graph"
+    assert (finding.rule, finding.do) == ("skill-command", remedy.format(skill=skill))
+
+
 def test_commands_that_run_are_not_found(tea: Registered, skill: Path) -> None:
     _commands(
         skill,

@@ -50,7 +50,9 @@ def _missing(path: str) -> SkillError:
 
     source = paths.yaml_of(path)
     if not source:
-        return SkillError(f"{path} is missing", remedy="the graph of a script x.py is in x_workflow.py beside it")
+        from skills.lib.runtime import missing_graph  # only a graph that is not there needs it
+
+        return SkillError(f"{path} is missing", remedy=missing_graph.remedy(path))
     if not drafts.is_draft(source):
         return SkillError(f"{source} was never compiled", remedy=_command(path))
     remedy = f"a person reads it and corrects it, then: lockstep adopt {os.path.dirname(source)} --accept"

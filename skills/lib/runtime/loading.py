@@ -112,7 +112,9 @@ def _module(path: str) -> ModuleType:
     if known is not None and getattr(known, "__file__", None) == path:
         return known
     if not os.path.isfile(path):
-        raise SkillError(f"{path} is missing", remedy="the graph of a script x.py is in x_workflow.py beside it")
+        from skills.lib.runtime import missing_graph  # only a graph that is not there needs it
+
+        raise SkillError(f"{path} is missing", remedy=missing_graph.remedy(path))
     loader = _Loader(name, path)
     spec = external.spec_from_file_location(name, path, loader=loader)
     module = type(sys)(name)

@@ -7,12 +7,16 @@ import re
 import shlex
 from collections.abc import Iterator
 from itertools import takewhile
+from pathlib import Path
 
+from skills.lib import paths
 from skills.lib.errors import UsageError, nearest
 from skills.lib.model import values
 from skills.lib.model.steps import Workflow
-from skills.lib.runtime import cli
+from skills.lib.runtime import cli, missing_graph
+from skills.lib.runtime.loading import CHOICE
 from skills.lib.skillfile import SkillFolder, check_specification, commands_in, script_named
+from skills.lib.skillfile.discovery import is_entry_script
 from skills.lib.skillfile.source import FILE_NAME
 from skills.lib.validation.rule import TREE, Problem, rule
 from skills.lib.validation.tree import TreeView
@@ -82,9 +86,9 @@ def skill_command(tree: TreeView) -> Iterator[Problem]:
 
     ## What it does
     Takes each command in a shell block of SKILL.md that names a script of the skill, and reports one whose script does
-    not exist, that cannot be parsed, that has a step or flag which the workflow does not have, or in which a parameter of
-    the run is missing or not among its choices. Nothing is executed; values that are placeholders (`<text>`, `…`,
-    `$NAME`) count as valid.
+    not exist or has no graph, that cannot be parsed, that has a step or flag which the workflow does not have, or in
+    which a parameter of the run is missing or not among its choices. Nothing is executed; values that are placeholders
+    (`<text>`, `…`, `$NAME`) count as valid.
 
     ## Why it is bad
     The first thing an agent does with the skill fails, and it goes on without it.
@@ -150,7 +154,16 @@ def _command_problem(tree: TreeView, skill: SkillFolder, command: str) -> tuple[
         served = scripts.get(chosen) or next(iter(scripts.values()))
         del arguments[given : given + 2]
     registered = tree.run_by(served)
+    if not registered and _lacks_graph(served):
+        return f"{os.path.relpath(served, skill.path)} has no graph", missing_graph.remedy(paths.graph_of(served))
     return _arguments_problem(registered[0].workflow, arguments) if len(registered) == 1 else None
+
+
+def _lacks_graph(script: str) -> bool:
+    """True if a script starts a workflow, and neither its graph nor the YAML of that nor a choice of graphs is there."""
+    graph, choice = paths.graph_of(script), script.removesuffix(".py") + CHOICE
+    is_there = os.path.isfile(graph) or paths.yaml_of(graph) or os.path.isfile(choice)
+    return not is_there and is_entry_script(Path(script))
 
 
 def _arguments_problem(workflow: Workflow, arguments: list[str]) -> tuple[str, str] | None:
