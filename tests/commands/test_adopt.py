@@ -297,6 +297,8 @@ def test_what_is_written_halfway_is_taken_back(cli: Command, skill: Path, monkey
     "path, error",
     [
         ("nowhere", "'nowhere' is not the folder of a skill"),
+        ("reviewing", "'reviewing' is not the folder of a skill; did you mean skills/reviewing?"),
+        ("skills/reveiwing", "'skills/reveiwing' is not the folder of a skill; did you mean skills/reviewing?"),
         ("skills", "skills has no SKILL.md"),
     ],
 )

@@ -7,15 +7,16 @@ from typing import Any
 
 import click
 
-from skills.lib import terminal
+from skills.lib import paths, terminal
 from skills.lib.blocks.command_line import quote
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.findings import print_findings
 from skills.lib.commands.console.options import examples, json_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.new import entry_script
-from skills.lib.errors import BROKEN_SKILL, PRINTED, RefusedError, UsageError
+from skills.lib.errors import BROKEN_SKILL, PRINTED, RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.graphfile.reader import LIMIT
+from skills.lib.hosts import skills
 from skills.lib.layers.adopting import accepting, drafting, existing, placing, writing
 from skills.lib.layers.adopting.drafting import Draft
 from skills.lib.layers.adopting.outline import Step, Way
@@ -93,7 +94,8 @@ def _folder(path: str) -> str:
     if os.path.lexists(os.path.join(path, FILE_NAME)):  # reading it says what else it may be than a file
         return path
     if not os.path.isdir(path):
-        raise UsageError(f"{path!r:.200} is not the folder of a skill", valid=f"a folder with a {FILE_NAME}")
+        what = f"{path!r:.200} is not the folder of a skill{did_you_mean(_meant(path))}"
+        raise UsageError(what, valid=f"a folder with a {FILE_NAME}")
     below = [os.path.relpath(skill.path) for skill in discover(path)]
     named = ", ".join(below[:_NAMED]) + (f" and {len(below) - _NAMED} more" if len(below) > _NAMED else "")
     raise UsageError(
@@ -101,6 +103,12 @@ def _folder(path: str) -> str:
         valid=named or f"a folder with a {FILE_NAME}",
         remedy=f"lockstep adopt {quote(below[0])}" if below else "",
     )
+
+
+def _meant(path: str) -> str:
+    """The folder of the project's skill whose name is nearly the last part of a path; empty if there is none."""
+    known = {skill.path.name: os.path.relpath(skill.path) for skill in skills.find(paths.project_root())}
+    return known.get(nearest(os.path.basename(os.path.normpath(path)), known), "")
 
 
 def _check_size(folder: str, made: Draft, workflow: str) -> None:
