@@ -161,6 +161,11 @@ def test_the_projects_setting_holds_if_the_issue_does_not_say(cli: Command, issu
             "skills: {gone: adapter}\nphases: {code_review: [gone]}",
             "the skill gone of the phase code_review",
         ),
+        (
+            "code_review",
+            "skills: {gone: adapter}\nphases: {code_review: [safe-shell-search, gone]}",
+            "the skill gone of the phase code_review cannot be used: there is no skill 'gone'",
+        ),
         ("code_review", "phases: [", "the registry"),
         ("other", "", "there is no phase 'other'"),
     ],
@@ -177,6 +182,32 @@ def test_a_skill_that_cannot_be_used_falls_back_to_the_old_prompt_which_is_told_
     [kept] = recorded(project)
     assert kept["layered"] is False
     assert why in str(kept["fallback"])
+
+
+@pytest.mark.req("L-06")
+@pytest.mark.parametrize(
+    "text, named",
+    [
+        ('{"status": {"settings": {"useLayeredSkils": true}}}', "status.settings.useLayeredSkils"),
+        ('{"status": {"useLayeredSkills": true}}', "status.useLayeredSkills"),
+        ('{"useLayeredSkills": true}', "useLayeredSkills"),
+    ],
+)
+def test_a_setting_that_is_nearly_the_one_is_told(
+    text: str, named: str, cli: Command, issue: Path, project: Path
+) -> None:
+    issue.write_text(text)
+    shown = cli("phase", "code_review", "--issue", "issue.json", "--prompt", "review.md")
+    assert (shown.code, shown.out) == (0, PROMPT)
+    assert shown.err == f"note: issue.json has {named}; did you mean status.settings.useLayeredSkills?\n"
+    assert named in str(recorded(project)[0]["because"])
+
+
+@pytest.mark.req("L-06")
+def test_a_prompt_that_is_not_there_is_told(cli: Command, issue: Path) -> None:
+    shown = cli("phase", "code_review", "--issue", "issue.json", "--prompt", "reviw.md")
+    assert (shown.code, shown.out) == (2, "")
+    assert "the prompt reviw.md cannot be read: No such file or directory" in shown.err
 
 
 @pytest.mark.req("L-06")

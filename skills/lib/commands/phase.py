@@ -187,7 +187,8 @@ def _give(screen: Screen, project: str, registry: Registry, phase: str, as_json:
     try:
         data = files.read(prompt, _LIMIT)
     except (OSError, ValueError) as error:
-        raise UsageError(f"the prompt {prompt} cannot be read: {error}", valid="a file") from error
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(f"the prompt {prompt} cannot be read: {why}", valid="a file") from error
     chosen, fallback, made = opting.choice(given["issue"], *_of_project(project)), "", ""
     if chosen.layered:
         try:
@@ -197,6 +198,8 @@ def _give(screen: Screen, project: str, registry: Registry, phase: str, as_json:
             fallback = "the prompt is not UTF-8 text"
         except LockstepError as error:
             fallback = error.what
+    if chosen.near:
+        screen.say(f"note: {chosen.near}")
     layered = chosen.layered and not fallback
     used = opting.Given(phase, given["issue"] or "", prompt, layered, chosen.because, fallback)
     try:
@@ -230,7 +233,7 @@ def _layered(project: str, registry: Registry, phase: str, text: str) -> tuple[s
     """
     one = registry.phase(phase)
     found = phases.described(project, one)
-    broken = next((one for one in found["members"] if one["error"] or not one["contributes"]), None)
+    broken = next((one for one in found["members"] if one["error"]), None)
     if broken:
         raise UsageError(f"the skill {broken['skill']} of the phase {phase} cannot be used: {broken['error']}")
     cores = [one["skill"] for one in found["members"] if one["layer"] == CORE]

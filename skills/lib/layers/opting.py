@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from skills.lib import files, paths
-from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.errors import EnvironmentProblem, UsageError, nearest
 
 SETTING = "status.settings.useLayeredSkills"
 RECORD = "phases.jsonl"
@@ -18,10 +18,11 @@ _LIMIT = 4_000_000
 
 @dataclass(frozen=True)
 class Choice:
-    """True if the layered skills are wanted, and who says so."""
+    """True if the layered skills are wanted, who says so, and a name in the issue that is nearly the setting's."""
 
     layered: bool
     because: str
+    near: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,44 @@ class Given:
 
 def choice(issue: str | None, of_project: bool | None, place: str) -> Choice:
     """What the issue says, else the project's setting, else no. Raises UsageError if the issue cannot be read."""
-    said = _of_issue(issue) if issue else None
+    data = _read(issue) if issue else {}
+    said = _inside(data, SETTING)
+    if said is not None and not isinstance(said, bool):
+        raise UsageError(f"{issue}: {SETTING} is {said!r:.80}", valid="true or false")
     if said is not None:
         return Choice(said, f"{SETTING} is {json.dumps(said)} in {issue}")
+    near = _near(data)
+    there = f"{issue} has {near}; did you mean {SETTING}?" if near else ""
     if of_project is not None:
-        return Choice(of_project, f"use_layered_skills is {json.dumps(of_project)} in {place}")
-    return Choice(False, f"neither {SETTING} of an issue nor the project's setting says so")
+        return Choice(of_project, f"use_layered_skills is {json.dumps(of_project)} in {place}", there)
+    because = f"neither {SETTING} of an issue nor the project's setting says so"
+    return Choice(False, because + (f": {there}" if there else ""), there)
 
 
-def _of_issue(path: str) -> bool | None:
-    """The setting of an issue; None if it has none."""
+def _read(path: str) -> Any:
     try:
-        found: Any = json.loads(files.read(path, _LIMIT))
+        return json.loads(files.read(path, _LIMIT))
     except (OSError, ValueError, RecursionError) as error:
         why = getattr(error, "strerror", None) or "it is no JSON"
         raise UsageError(f"the issue {path} cannot be read: {why}", valid="an issue.json") from error
-    for name in SETTING.split("."):
-        found = found.get(name) if isinstance(found, dict) else None
-    if found is not None and not isinstance(found, bool):
-        raise UsageError(f"{path}: {SETTING} is {found!r:.80}", valid="true or false")
-    return found
+
+
+def _inside(data: Any, place: str) -> Any:
+    """The value at a place of an issue; None if there is none."""
+    for name in place.split("."):
+        data = data.get(name) if isinstance(data, dict) else None
+    return data
+
+
+def _near(data: Any) -> str:
+    """The place in an issue that was probably meant as the setting; empty if there is none."""
+    within, _, name = SETTING.rpartition(".")
+    settings = _inside(data, within)
+    found = nearest(name, [*settings]) if isinstance(settings, dict) else ""
+    if found:
+        return f"{within}.{found}"
+    places = (name, f"{within.partition('.')[0]}.{name}")
+    return next((place for place in places if _inside(data, place) is not None), "")
 
 
 def record(project: str, given: Given) -> str:
