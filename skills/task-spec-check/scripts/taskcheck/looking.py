@@ -209,10 +209,13 @@ def _unrun(path: str, names: list[str], done: running.Ran) -> str:
     is_named = any(_covers(word, path) for word in argv) or any(stem in word for word in argv if len(stem) > 3)
     if not is_named:
         return f"the command does not name {path}: give it the test, or let it print its name"
-    left_out = any(word.split("=")[0] in _LEAVES_OUT for word in argv)
-    selects = left_out or any("::" in word or word.split("=")[0] in _SELECTS or _is_dotted(word, stem) for word in argv)
-    chosen = [word for word in argv if "not " not in word]
-    is_chosen = any(name in word for name in names for word in chosen) or _selected(argv, names)
+    given = running.of_runner(argv)
+    left_out = any(word.split("=")[0] in _LEAVES_OUT for word in given)
+    selects = left_out or any(
+        "::" in word or word.split("=")[0] in _SELECTS or _is_dotted(word, stem) for word in given
+    )
+    chosen = [word for word in given if "not " not in word]
+    is_chosen = any(name in word for name in names for word in chosen) or _selected(given, names)
     if (selects and (left_out or not is_chosen)) or running.left_some_out(done.output):
         return f"tests were selected or skipped, and the output does not name {names[0]} as passed: run it, verbosely"
     return ""
@@ -229,9 +232,9 @@ def _is_dotted(word: str, stem: str) -> bool:
     return f"{stem}." in word and not word.endswith((f"{stem}.py", f"{stem}.js", f"{stem}.ts"))
 
 
-def _selected(argv: tuple[str, ...], names: list[str]) -> bool:
+def _selected(given: list[str], names: list[str]) -> bool:
     """True if the value of a selecting option is a part of a name."""
-    values = [word for option, word in pairwise(argv) if option in _SELECTS - set(_LEAVES_OUT)]
+    values = [word for option, word in pairwise(given) if option in _SELECTS - set(_LEAVES_OUT)]
     return any(len(value) > 3 and value.strip("^$") in name for value in values for name in names)
 
 

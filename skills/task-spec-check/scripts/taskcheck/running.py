@@ -20,7 +20,12 @@ _READERS = frozenset(
     "tac tail tee test touch tree true uniq wc which xargs xxd".split()
 )
 _PYTHON = re.compile(r"(?:python[\d.]*|pypy[\d.]*)(?:\.exe)?")
+# Options of Python itself: what runs a module or code, and those that have a value behind them.
+_RUNS = re.compile(r"-[bBdEhiIOqsSuvx]*([cm])")
+_WITH_VALUE = frozenset(("-W", "-X", "--check-hash-based-pycs"))
 _READING_MODULES = frozenset("py_compile compileall ast tokenize json.tool dis pydoc".split())
+# Python modules that run tests, whose option -c is no code.
+_RUNNERS = frozenset("coverage green nose2 pytest tox unittest".split())
 _SHELLS = frozenset("bash csh dash fish ksh sh zsh cmd powershell pwsh".split())
 # Options behind which a program takes code from the command line.
 _INLINE = {"node": ("-e", "--eval", "-p", "--print"), "ruby": ("-e",), "perl": ("-e", "-E"), "php": ("-r",)}
@@ -119,13 +124,38 @@ def proves_nothing(argv: list[str]) -> str:
 
 def _inline(program: str, arguments: list[str]) -> str:
     """Why an interpreter runs nothing of the project; empty if it may, or if the program is none."""
-    is_python = bool(_PYTHON.fullmatch(program))
-    if is_python and any(module in arguments for module in _READING_MODULES):
+    how, module, rest = _of_python(arguments) if _PYTHON.fullmatch(program) else ("", "", [])
+    if how == "m" and module in _READING_MODULES:
         return "it reads the file and runs nothing of it"
-    is_given = is_python and any(re.fullmatch(r"-[bBdEhiIOqsSuvx]*c", word) for word in arguments)
-    if is_given or any(word in _INLINE.get(program, ()) for word in arguments):
+    has_code = how == "c" or (how == "m" and module not in _RUNNERS and "-c" in rest)
+    if has_code or any(word in _INLINE.get(program, ()) for word in arguments):
         return "code on the command line is what the checker wrote, not what the project has"
     return ""
+
+
+def _of_python(arguments: list[str]) -> tuple[str, str, list[str]]:
+    """What Python is to run: ``m`` a module, ``c`` code, or a script; its name or text; and the arguments of it."""
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-"):
+        option = _RUNS.match(arguments[at])
+        if option:
+            given = [arguments[at][option.end() :]] if option.end() < len(arguments[at]) else arguments[at + 1 : at + 2]
+            rest = arguments[at + 1 :] if option.end() < len(arguments[at]) else arguments[at + 2 :]
+            return option[1], "".join(given), rest
+        at += 2 if arguments[at] in _WITH_VALUE else 1
+    return "", "".join(arguments[at : at + 1]), arguments[at + 1 :]
+
+
+def of_runner(argv: tuple[str, ...]) -> list[str]:
+    """The words that a runner of tests is given: without Python and ``coverage run``, and the module that they run."""
+    words = list(argv)
+    for at, word in enumerate(argv):
+        if _PYTHON.fullmatch(os.path.basename(word)):
+            words = _of_python(words[at + 1 :])[2]
+            break
+    if "coverage" in argv and "run" in words and "-m" in words[words.index("run") :]:
+        words = words[words.index("-m", words.index("run")) + 2 :]
+    return words
 
 
 def _strange_program(path: str) -> str:
