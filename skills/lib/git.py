@@ -24,7 +24,9 @@ PATIENCE, LOOK = 1.5, 2.0
 _AFTER_KILL = 1.0
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit", "-c", f"core.hooksPath={os.devnull}")
 # A partial clone fetches what it lacks by a program that the project names. Git before 2.44 knows only the protocols.
+# A replacement would show another commit in the place of the one that is asked for.
 _ENVIRONMENT = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_ALLOW_PROTOCOL": "none",

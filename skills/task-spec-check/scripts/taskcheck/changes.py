@@ -1,7 +1,8 @@
 """What a task changed since its base, and what of it the task may not change.
 
-The base is a commit; compared are the files as they lie there, with the untracked ones. A file that was renamed is one
-that is gone and one that is new, so both names count.
+The base is a commit; compared are the files as they lie there, with the untracked ones, and what is committed since or
+staged and was put back there alone: it would become a part of the history all the same. A file that was renamed is
+one that is gone and one that is new, so both names count.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from skills.lib.git import Git
 from skills.lib.ledger import contents
@@ -82,6 +83,13 @@ def changed(project: str, base: str, state: str) -> list[str]:
             continue
         how = "added" if not before else "deleted" if not after else "modified"
         found.append(f"{how} {path}" + (f" ({after.partition(':')[0][:_SHORT]}{after[40:42]})" if after else ""))
+    shown = {path_of(change) for change in found}
+    found += [
+        f"{how} {path}"
+        for path, how in _recorded(project, base).items()
+        if path not in shown and not _is_state(path, state)
+    ]
+    found.sort(key=path_of)
     if len(found) > MOST:
         raise TaskProblem(
             f"{len(found):,} files differ from {base[:_SHORT]}, and one task changes at most {MOST:,}: see the base"
@@ -91,8 +99,8 @@ def changed(project: str, base: str, state: str) -> list[str]:
 
 def path_of(change: str) -> str:
     """The path in a row of ``changed``."""
-    path = change.partition(" ")[2]
-    return re.sub(r" \([0-9a-f+x:large]+\)$", "", path) if not change.startswith("deleted ") else path
+    how, _, path = change.partition(" ")
+    return re.sub(r" \([0-9a-f+x:large]+\)$", "", path) if how in ("added", "modified") else path
 
 
 def outside(project: str, changes: list[str], allowed: list[str]) -> list[str]:
@@ -139,7 +147,7 @@ def _tree(project: str, base: str, below: str = "") -> dict[str, str]:
     return found
 
 
-def _no_tree(base: str) -> dict[str, str]:
+def _no_tree(base: str) -> NoReturn:
     raise TaskProblem(f"git does not show what the commit {base[:_SHORT]} has; run git fsck")
 
 
@@ -150,10 +158,27 @@ def _submodule(project: str, path: str, commit: str) -> dict[str, str]:
     return _tree(project, commit, f"{path}/")
 
 
+def _recorded(project: str, base: str) -> dict[str, str]:
+    """How each path differs from a commit outside of the working tree, ``staged`` or ``committed``; no submodules."""
+    words = ("--no-renames", "--name-only", "--relative", "--ignore-submodules=all", "-z")
+    found: dict[str, str] = {}
+    for how, command, commits in (
+        ("staged", ("diff-index", "--cached"), (base,)),
+        ("committed", ("diff-tree", "-r"), (base, "HEAD")),
+    ):
+        printed = Git(project).output(*command, *words, *commits, "--")
+        if printed is None:
+            _no_tree(base)
+        found.update(dict.fromkeys(os.fsdecode(printed).split("\0")[:-1], how))
+    return found
+
+
 def _left_out(project: str) -> set[str]:
     """The paths that a sparse checkout leaves out of the working tree."""
     if project not in _SPARSE:
-        printed = Git(project).output("ls-files", "-t", "-z") or b""
+        git = Git(project)
+        is_sparse = git.output("config", "--type=bool", "--get", "core.sparseCheckout") == b"true\n"
+        printed = (git.output("ls-files", "-t", "-z") if is_sparse else None) or b""
         rows = os.fsdecode(printed).split("\0")
         _SPARSE[project] = {row[2:] for row in rows if row[:2] == "S "}
     return _SPARSE[project]
