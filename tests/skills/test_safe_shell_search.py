@@ -33,6 +33,13 @@ make test 2>&1 | grep -v ok
 find . -maxdepth 2 -name needle
 find . -name '*.pyc' -delete
 ls -la src
+ag -l needle
+ack --max-count=5 needle
+rgrep -m 5 needle src
+zgrep needle old.log.gz
+fd -d 2 needle
+fd --max-results=20 needle
+fdfind -1 needle
 tree -L 2
 cat src/a.py
 cat -n a.py > b.txt
@@ -51,6 +58,15 @@ find . | xargs grep needle
 rg -n needle src
 rg needle | head -20
 git grep needle
+ag needle
+ack needle src
+rgrep needle .
+ggrep -r needle .
+zgrep -R needle .
+ugrep -r needle
+fd needle
+fdfind needle src
+gfind . -name needle
 ls -R
 ls -lR src
 tree
