@@ -79,7 +79,7 @@ def test_the_run_of_a_stopped_worker_is_taken_over_and_what_it_does_afterwards_c
         until(lambda: asks_its_model(folder, run))
         running.send("first", signal.SIGSTOP)
         running.start("second")
-        until(lambda: [one.worker for one in Fleet(str(folder)).runs()] == ["second"])
+        until(lambda: [one.worker for one in Fleet(str(folder)).runs()] == ["second"], 20)  # its patience is over
         running.send("first", signal.SIGCONT)
         until(lambda: states(folder) == {run: "done"})
     check(folder, [run], ["one"])

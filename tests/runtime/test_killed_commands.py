@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
@@ -167,11 +168,15 @@ def test_neither_another_process_of_the_same_id_nor_one_that_a_project_names_is_
             bystander.kill()
 
 
+@pytest.mark.parametrize("tells", [True, False])
 def test_a_long_command_is_said_to_run_still(
-    checking: tuple[Agent, PrintedBlock], monkeypatch: pytest.MonkeyPatch
+    checking: tuple[Agent, PrintedBlock], monkeypatch: pytest.MonkeyPatch, tells: bool
 ) -> None:
+    """Also where the system does not tell of the end of a process."""
     agent, block = checking
     monkeypatch.setattr(command, "HEARTBEAT", 0.2)
+    if not tells:
+        monkeypatch.setattr(os, "pidfd_open", Mock(side_effect=PermissionError), raising=False)
     threading.Timer(1.0, lambda: os.killpg(started(agent.project)[0], signal.SIGTERM)).start()
     refused = agent.follow(block)
     assert refused.code == "missing-evidence"

@@ -1,7 +1,7 @@
 """What one worker does for all: runs of the ledger are put into the queue, and those of dead workers taken over.
 
-Whoever has the lock does it for a while. If it dies, the lock runs out and another worker goes on, so nothing is left
-to nobody.
+Whoever has the lock does it for a while. If it dies, or hangs until the lock runs out, another worker goes on, so
+nothing is left to nobody.
 """
 
 from __future__ import annotations

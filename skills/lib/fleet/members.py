@@ -49,7 +49,8 @@ _CLEAR = "UPDATE fleet_leases SET worker='', tries=0 WHERE run=:run AND worker=:
 _DRAIN = "UPDATE fleet_workers SET drains=1 WHERE until > {now} AND (worker=:worker OR :worker='') RETURNING worker"
 _LOCK = (
     "INSERT INTO fleet_locks VALUES(:name, :worker, {now} + :seconds) ON CONFLICT(name) DO UPDATE SET worker=:worker, "
-    "until={now} + :seconds WHERE fleet_locks.worker=:worker OR fleet_locks.until <= {now} RETURNING worker"
+    "until={now} + :seconds WHERE fleet_locks.worker=:worker OR fleet_locks.until <= {now} OR NOT EXISTS "
+    "(SELECT 1 FROM fleet_workers w WHERE w.worker=fleet_locks.worker AND w.until > {now}) RETURNING worker"
 )
 
 
@@ -166,7 +167,7 @@ class Members:
         return {run: int(token) for run, token in rows}
 
     def lock(self, name: str, worker: str, seconds: float) -> bool:
-        """True if this worker does a job for so long, which nobody else does then."""
+        """True if this worker does a job for so long, which nobody else does then, unless the worker dies."""
         return bool(self._rows(_LOCK, name=name, worker=worker, seconds=seconds))
 
     def _rows(self, sql: str, **values: Any) -> list[Any]:
