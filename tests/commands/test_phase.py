@@ -225,6 +225,17 @@ def test_a_prompt_is_given_whatever_its_bytes_and_if_nothing_can_be_recorded(
     assert not (project.parent / "phases.jsonl").exists()
 
 
+@pytest.mark.req("L-04")
+def test_a_project_with_a_registry_alone_is_validated(cli: Command, project: Path) -> None:
+    (project / "skills").mkdir()
+    (project / "skills/registry.yaml").write_text("phases: {review: [code-quality]}\n")
+    good = cli("validate")
+    assert (good.code, good.err) == (0, "Nothing is wrong in the registry of phases.\n")
+    (project / "skills/registry.yaml").write_text("phases: {review: [safe-shell-search]}\n")
+    bad = cli("validate")
+    assert (bad.code, bad.err) == (5, "1 error, 0 warnings in the registry of phases.\n")
+
+
 @pytest.mark.req("L-04", "L-05")
 def test_links_out_of_the_project_are_neither_read_nor_written(cli: Command, project: Path) -> None:
     secret = project.parent / "secret"

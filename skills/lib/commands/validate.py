@@ -68,7 +68,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
             screen.print(line)
     else:
         print_findings(screen, found)
-    if not checked.skills and not checked.modules:
+    if not checked.skills and not checked.modules and not checked.registries:
         screen.say(f"Nothing to validate: no skill is found under {', '.join(paths) or project}.")
     elif form in ("text", "github"):
         _print_summary(screen, checked)
@@ -96,12 +96,14 @@ def _missing(path: str) -> UsageError:
 class _Checked:
     """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error.
 
-    ``skills`` are the resolved folders of the skills, ``modules`` is the number of workflow modules. ``waived`` are the
-    findings that a step's ``allow`` waives. ``nameless`` are folders that were named, and have scripts but no SKILL.md.
+    ``skills`` are the resolved folders of the skills, ``modules`` is the number of workflow modules and ``registries``
+    that of registries of phases. ``waived`` are the findings that a step's ``allow`` waives. ``nameless`` are folders
+    that were named, and have scripts but no SKILL.md.
     """
 
     skills: set[str] = field(default_factory=set)
     modules: int = 0
+    registries: int = 0
     nameless: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     waived: list[Finding] = field(default_factory=list)
@@ -126,6 +128,7 @@ def _check(paths: Sequence[str], sealing: bool = False) -> _Checked:
         if os.path.isdir(path):
             trees.append((path, [os.path.realpath(module) for module in modules]))
     for file in dict.fromkeys(file for path, _ in trees for file in _registries(path)):
+        checked.registries += 1
         checked.findings += _registry_findings(file)
     for path, files in trees:
         registered = [Registered(entry.workflow, entry.file) for file in files if (entry := entries[file]).workflow]
@@ -252,6 +255,8 @@ def _print_summary(screen: Screen, checked: _Checked) -> None:
     looked = counted(checked.modules, "workflow")
     if checked.skills:
         looked = f"{counted(len(checked.skills), 'skill')}, {looked}"
+    elif not checked.modules:
+        looked = "the registry of phases"
     if checked.waived:
         looked += f"; {counted(len(checked.waived), 'finding')} waived"
     if not checked.findings:

@@ -41,7 +41,7 @@ SUBCOMMANDS = {
     "doctor": "Say what is installed, trusted, stale or broken, and the command that fixes it.",
     "gateway": "Run named commands with checked values, without a shell.",
     "policy": "Check a policy on tool calls, and explain what it says of a call.",
-    "replay": "Say what a policy would have answered in a recorded session.",
+    "replay": "Say what a policy would have answered in a recorded session, or compare two.",
     "agent": "Let a model follow a skill on its own.",
     "mcp": "Serve skills and runs to MCP clients.",
     "web": "Show the runs in a browser: live, to read, answer, start and stop.",
