@@ -88,6 +88,16 @@ def test_the_hook_denies_a_forbidden_search_in_the_run_with_layers_alone(host: G
     assert host.ask("Bash", command="rg -m 20 needle") == SILENT
 
 
+def test_the_policy_of_the_core_holds_where_neither_project_nor_adapter_has_one(host: Guarded) -> None:
+    (host.project / "lockstep.policy.yaml").unlink()
+    graph = host.project / "skills/guarded/scripts/guarded_workflow.py"
+    graph.write_text(graph.read_text().replace('policy="policy.yaml"', ""))
+    block = host.go(opened(host, "work"))
+    assert block.step == "work"
+    assert "denied, because" in host.denied("grep -rn needle .")
+    assert host.ask("Bash", command="rg -m 20 needle") == SILENT
+
+
 def test_the_policies_of_the_core_and_of_the_adapter_both_hold(host: Guarded) -> None:
     host.go(opened(host, "work"))
     assert host.shell("deploy") == SILENT

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from skills.lib.blocks.command_line import here
+from skills.lib.blocks.command_line import here, lockstep_command
 from skills.lib.hosts.mcp.blocks import data_of
 from skills.lib.runtime import Runner
 from skills.lib.testing.blocks import PrintedBlock
@@ -58,12 +59,17 @@ def opened(host: Host, line: str) -> PrintedBlock:
     """Open a run as the host's agent does: the hook is asked, the command runs, its result is told."""
     assert host.use(SHELLS[host.name], command=line).code == 0
     block = host.agent.run_command(line)
+    tell_ended(host, line, block)
+    return block
+
+
+def tell_ended(host: Host, line: str, block: PrintedBlock) -> None:
+    """Tell the hook that a command has printed a block."""
     ended = reported(host.name, block.text, block.exit_code)
     if host.name == "codex":
         ended["tool_response"] = f"lockstep: a line of its errors\n{block.text}"
     event = {"tool_name": SHELLS[host.name], "tool_input": {"command": line}, **ended}
     assert host.tell(event).code == 0
-    return block
 
 
 @pytest.mark.parametrize("name", ["claude", "codex", "opencode", "qwen", "gemini"])
@@ -77,6 +83,39 @@ def test_a_run_of_one_step_holds_the_tools_of_the_session_that_opened_it(name: s
     assert host.use(SHELLS[name], command=block.next).code == 0
     assert host.agent.run_command(block.next).kind == "done"
     assert host.use(SHELLS[name], command="touch x").code == 0
+
+
+@pytest.mark.req("L-01", "L-02")
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode", "qwen", "gemini"])
+@pytest.mark.parametrize("called", [[], ["env"], ["uv", "run", "--no-sync"]])
+def test_a_run_of_a_phase_holds_the_session_that_opened_it(name: str, called: list[str], tmp_path: Path) -> None:
+    host = Host(tmp_path, name, project=".", source=ONE_STEP.replace('["read"]', '["read", "shell"]'))
+    skills = host.project / "skills"
+    (skills / "guarded/SKILL.md").write_text("---\nname: guarded\ndescription: Works. Use it to work.\n---\n")
+    (skills / "registry.yaml").write_text(
+        "skills: {guarded: adapter}\nphases: {checking: [safe-shell-search, guarded]}\n"
+    )
+    words = [*lockstep_command(), "phase", "checking", "--start", "--project", str(host.project)]
+    line = shlex.join([*called, *words])
+    assert host.use(SHELLS[name], command=line).code == 0
+    done = subprocess.run(words, capture_output=True, text=True, cwd=host.project, timeout=60, check=True)
+    tell_ended(host, line, PrintedBlock(0, done.stdout))
+    assert host.use(SHELLS[name], command="git log -n 3").code == 0
+    denied = host.use(SHELLS[name], command="grep -rn needle .")
+    assert (denied.code, "denied, because" in denied.reason) == (2, True)
+
+
+def test_a_line_that_only_mentions_a_phase_opens_nothing(tmp_path: Path) -> None:
+    host = Host(tmp_path, source=ONE_STEP)
+    block = host.agent.open()
+    for line in (
+        "grep -n 'lockstep phase checking --start' a.md",
+        "lockstep list phase --start",
+        "lockstep phase checking",
+    ):
+        host.run(line)
+        tell_ended(host, line, block)
+        assert host.run("touch x").code == 0
 
 
 @pytest.mark.parametrize("source", [ONE_STEP, BEHIND], ids=["at the first step", "behind an automatic one"])

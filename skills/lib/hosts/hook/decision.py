@@ -25,6 +25,7 @@ from skills.lib.hosts.hook.shell_commands import (
     script_named,
     scripts_of,
     sets_variables,
+    starts_phase,
     value_of,
     without_launcher,
 )
@@ -138,7 +139,8 @@ def _require_launcher(event: Event) -> None:
 def _with_opened(event: Event, known: Sequence[str]) -> Sequence[str]:
     """Have the agent follow the run that a call has opened, and return the names of the session files."""
     run = _openings().take(event) if _may_open(event) else ""
-    named = _named_by(event, run, value_of("--project", event.command) or text_of(event.given, "project"), None)
+    project = value_of("--project", event.command) or text_of(event.given, "project")
+    named = _named_by(event, run, project, None, is_opening=True)
     status = status_files.read(named["project"], run) if named is not None and named.get("signed") else None
     if named is None or status is None or sessions.is_in_the_middle(status):
         return known
@@ -148,7 +150,7 @@ def _with_opened(event: Event, known: Sequence[str]) -> Sequence[str]:
 
 
 def _may_open(event: Event) -> bool:
-    return "--step" in event.command or tools.is_ours(event.tool)
+    return "--step" in event.command or tools.is_ours(event.tool) or starts_phase(event.command)
 
 
 def _check_policies(event: Event, known: Sequence[str], statuses: list[Status], watched: dict[str, bool]) -> None:
@@ -156,7 +158,8 @@ def _check_policies(event: Event, known: Sequence[str], statuses: list[Status], 
     if event.agent:  # the policy of the main agent's run holds for its sub-agents as well
         statuses = [*statuses, *_statuses(event.main, known)]
     may_hold = watched.get("policy") or event.folder != (event.cwd or os.getcwd())
-    if not (may_hold or any(status.get("policy") for status in statuses)) or _is_lifeline(event):
+    may_hold = may_hold or any(status.get("policy") or status.get("layers") for status in statuses)
+    if not may_hold or _is_lifeline(event):
         return
     from skills.lib.hosts.hook import guarding  # most projects have no policy
 
@@ -331,8 +334,10 @@ def _named(event: Event, session: dict[str, Any] | None) -> Followed | None:
     return _named_by(event, run, project, session)
 
 
-def _named_by(event: Event, run: str, project: str, session: dict[str, Any] | None) -> Followed | None:
-    """The run of that id, if a call is one of its skill: see ``_named``."""
+def _named_by(
+    event: Event, run: str, project: str, session: dict[str, Any] | None, is_opening: bool = False
+) -> Followed | None:
+    """The run of that id, if a call is one of its skill: see ``_named``; or one that opens the run of a phase."""
     if not status_files.is_id(run):
         return None
     project = _project(event, project)
@@ -341,7 +346,8 @@ def _named_by(event: Event, run: str, project: str, session: dict[str, Any] | No
         return None
     given, short = str(status["script"]), _short(event)
     script = short[1] if short else script_named(event.command, given, event.folder)
-    script = given if tools.is_ours(event.tool) else script
+    is_told = tools.is_ours(event.tool) or (is_opening and starts_phase(event.command))
+    script = given if is_told else script
     if not script:
         return None
     followed: Followed = {"run": run, "project": project, "script": script}

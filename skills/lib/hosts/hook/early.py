@@ -123,7 +123,7 @@ def has_policy(raw: bytes) -> bool:
 
 def is_named(raw: bytes) -> bool:
     """True if an event may name a run, or open one."""
-    return b"--run" in raw or b"lockstep_" in raw or b"--step" in raw or b"/step" in raw
+    return any(name in raw for name in (b"--run", b"lockstep_", b"--step", b"/step", b"--start"))
 
 
 def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> bool:

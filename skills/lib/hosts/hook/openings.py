@@ -28,12 +28,13 @@ def folder() -> str:
 
 
 def mark(event: Event) -> None:
-    """Keep in mind that a call may open a run. If that cannot be written, the run is followed from its first report.
+    """Keep in mind that a call that may open a run does not go on with one.
 
-    A key of the user is made with the first mark: the block that opens the run is then signed.
+    If that cannot be written, the run is followed from its first report. A key of the user is made with the first mark:
+    the block that opens the run is then signed.
     """
-    is_step = "--step" in event.command and "--run" not in event.command
-    if is_step or (tools.is_ours(event.tool) and not event.given.get("run")):
+    goes_on = event.given.get("run") if tools.is_ours(event.tool) else "--run" in event.command
+    if not goes_on:
         from skills.lib import user_key  # few calls open a run
 
         try:
@@ -44,9 +45,9 @@ def mark(event: Event) -> None:
 
 
 def take(event: Event) -> str:
-    """The id of the run whose block a call printed that may have opened it; else "". The mark is removed."""
+    """The id of the run whose block was printed by a call that may have opened it; else "". The mark is removed."""
     path = _path(event.own)
-    if not os.path.lexists(path) or not ("--step" in event.command or tools.is_ours(event.tool)):
+    if not os.path.lexists(path):
         return ""
     files.remove(path)
     try:  # noqa: SIM105  as in user_key

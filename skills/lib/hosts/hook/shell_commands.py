@@ -155,6 +155,16 @@ def script_named(command: str, script: str, folder: str) -> str:
     return ""
 
 
+def starts_phase(command: str) -> bool:
+    """True if a command line opens the run of a phase: it has ``lockstep phase PHASE --start``, also behind ``env``."""
+    for words in _commands(command) if "--start" in command and "phase" in command else ():
+        at = next((at for at, word in enumerate(words) if _is_lockstep(word)), len(words))
+        plain = [word for word in words[at + 1 :] if word[:1] != "-"]
+        if plain[:1] == ["phase"] and "--start" in words[at:]:
+            return True
+    return False
+
+
 def acts_for_a_person(command: str) -> bool:
     """True if a command line would answer, pause or consent as a person at a terminal does, as far as it is visible.
 
