@@ -282,6 +282,23 @@ def test_a_draft_that_is_stopped_halfway_leaves_nothing(
     assert files(skill) == ["SKILL.md"]
 
 
+@pytest.mark.parametrize(
+    "edge, way",
+    [("b -> a", 'more: "there is more to do"'), ('b -> a [label="next ticket"]', 'next-ticket: "next ticket"')],
+)
+def test_a_loop_without_a_way_out_gets_one_and_keeps_its_label(
+    cli: Command, project: Path, edge: str, way: str
+) -> None:
+    graph = f'digraph {{ a [label="Take one"]; b [label="Do it"]; a -> b; {edge}; }}'
+    text = f"---\nname: loops\ndescription: Loops.\n---\n## Process\n\n```dot\n{graph}\n```\n"
+    skill = made(project, "loops", text)
+    assert cli("adopt", str(skill)).code == 0
+    word = way.partition(":")[0]
+    drafted = (skill / "workflow.yaml").read_text(encoding="utf-8")
+    assert f"next:\n      {word}: take-one\n      finished: null" in drafted
+    assert f'when:\n      {way}\n      finished: "all is done"' in drafted
+
+
 def test_what_is_written_halfway_is_taken_back(cli: Command, skill: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: str, *_: object) -> None:
         raise OSError(28, "No space left on device", path)

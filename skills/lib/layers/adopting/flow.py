@@ -173,7 +173,9 @@ class _Flow:
         while stuck := _without_end(steps):
             step = next((step for step in reversed(stuck) if len(step.ways) > 1), stuck[-1])
             if len(step.ways) == 1:
-                step.ways[0] = Way("more", step.ways[0].target, "there is more to do")
+                way = step.ways[0]
+                word = names.outcome(way.when or "more", way.target or "end", [], False)
+                step.ways[0] = Way(word, way.target, way.when or "there is more to do")
             taken = [way.outcome for way in step.ways]
             step.ways.append(Way(names.outcome("finished", "end", taken, True), None, "all is done"))
             step.guesses.append("the graph never ends: a way to the end was added here")
