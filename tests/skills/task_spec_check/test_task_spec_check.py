@@ -213,6 +213,13 @@ def test_an_unknown_profile_is_refused_with_those_that_are_there(project: Path) 
     )
 
 
+def test_a_profile_that_does_not_fit_is_told_with_those_whose_issue_is_there(jeeves: Path) -> None:
+    told = loaded(jeeves).why
+    assert ".lockstep-task/issue.json is not there; begin with --profile jeeves or --profile jeeves-parallel" in told
+    (jeeves / ".jeeves").rename(jeeves / "state")
+    assert ".lockstep-task/issue.json is not there; see which --profile fits" in loaded(jeeves).why
+
+
 def test_nothing_is_written_if_a_path_leads_out_of_the_project(project: Path, tmp_path: Path) -> None:
     block = loaded(project)
     (tmp_path / "elsewhere").mkdir()

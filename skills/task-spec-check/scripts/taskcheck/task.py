@@ -162,11 +162,19 @@ def _loaded(path: str) -> Any:
     try:
         return json.loads(checks.text(path), object_pairs_hook=_once)
     except FileNotFoundError:
-        raise TaskProblem(f"{path} is not there; see which --profile fits, or begin in the project's root") from None
+        fitting = " or ".join(f"--profile {name}" for name in profiles() if os.path.isfile(_issue_of(name)))
+        what = f"begin with {fitting}, whose issue is there" if fitting else "see which --profile fits"
+        raise TaskProblem(f"{path} is not there; {what}, or begin in the project's root") from None
     except RecursionError:
         raise TaskProblem(f"{path} is nested too deeply") from None
     except (OSError, ValueError) as error:
         raise TaskProblem(f"{path} cannot be read: {error}") from None
+
+
+def _issue_of(name: str) -> str:
+    """The path of the issue by a shipped profile."""
+    with open(os.path.join(RESOURCES, "profiles", f"{name}.json"), encoding="utf-8") as file:
+        return str(json.load(file)["issue"])
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
