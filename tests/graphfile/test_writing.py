@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -197,6 +197,7 @@ def said(draw: DrawFn) -> Workflow:
 
 
 @given(said())
+@example(Workflow("drawn", StepDef("a", "A", ["x"], {Outcome.OK: None}, requires=[Field("f", help="a\n\xa0")])))
 @settings(max_examples=60, deadline=None)
 def test_any_text_is_read_back(workflow: Workflow) -> None:
     assert differences(workflow, to_yaml(workflow)) == []

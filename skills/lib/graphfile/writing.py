@@ -335,4 +335,4 @@ def _one_line(value: Any) -> Any:
 
 
 def _indented(text: str) -> str:
-    return "".join(f"  {line}" if line.strip() else line for line in text.splitlines(keepends=True))
+    return "\n".join(f"  {line}" if line else line for line in text.split("\n"))
