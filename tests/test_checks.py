@@ -82,6 +82,53 @@ def test_a_fragment_behind_a_place_is_compared_with_its_line(project: Path, text
     assert checks.quotation_faults(text) == wanted
 
 
+@pytest.mark.parametrize("path", ["app/[id]/(all)/page.tsx", "my notes/a, b.md", "(x)/it's.py"])
+def test_a_path_with_blanks_or_brackets_is_compared_like_any_other(project: Path, path: str) -> None:
+    file = project / path
+    file.parent.mkdir(parents=True)
+    file.write_text("first\nsecond\n")
+    for row in (f"{path}:2 | `{{}}` | why", f"F1: (read {path}:2 `{{}}`)", f"see `{path}:2` | `{{}}`"):
+        assert checks.quotation_faults(row.format("second")) == []
+        assert checks.quotation_faults(row.format("made up")) == [
+            f"{path}:2: `made up` is not in that line; quote the line letter for letter"
+        ]
+    assert checks.names_location(f"it is dropped, see {path}:2")
+    assert not checks.names_location(f"it is dropped, see {path}:3")
+
+
+@pytest.mark.parametrize("fragment", ["…", "...", " ", "… ..."])
+def test_a_fragment_without_a_word_quotes_nothing(project: Path, fragment: str) -> None:
+    assert checks.quotation_faults(f"src/a.py:1 | `{fragment}`") == [
+        f"src/a.py:1: `{fragment}` quotes nothing; quote the line letter for letter"
+    ]
+
+
+@pytest.mark.parametrize(
+    "place, quoted, why",
+    [
+        ("src/a.py:1", "`alpha = 1`", ""),
+        ("`src/a.py:1`", "`alpha` and `1`", ""),
+        ("src/a.py:6", "`]`", ""),
+        ("src/ticks.md:1", "`run `make` first`", ""),
+        ("src/ticks.md:1", "`make` then `first`", ""),
+        ("src/ticks.md:1", "`make` then `last`", "`last` is not in that line; quote the line letter for letter"),
+        ("src/a.py:1", "alpha", "quote the words of that line between backquotes"),
+        ("src/a.py:1", "`a`", "`alpha = 1` stands there: quote a word of that line at least"),
+        ("src/a.py:1", "`…`", "`alpha = 1` stands there: quote a word of that line at least"),
+        ("src/a.py:1", "`src/a.py:1`", "`src/a.py:1` is not in that line; quote the line letter for letter"),
+        ("src/a.py:1 `alpha`", "`delta`", "`delta` is not in that line; quote the line letter for letter"),
+        ("src/a.py:9", "`alpha`", "the file has 6 lines"),
+    ],
+)
+def test_a_row_quotes_words_of_its_place(project: Path, place: str, quoted: str, why: str) -> None:
+    (project / "src" / "ticks.md").write_text("run `make` first\n")
+    assert checks.quoted_fault(place, quoted) == why
+
+
+def test_rows_that_differ_in_blanks_around_bars_are_the_same() -> None:
+    assert checks.row_faults(["a | b c | d", "a|b  c|d"], "a | b | d") == ["'a | b c | d' is given twice"]
+
+
 def test_a_link_that_leads_outside_is_not_compared(project: Path) -> None:
     (project / "src" / "link").symlink_to("/etc/passwd")
     assert checks.quotation_faults("src/link:1 `root`") == []

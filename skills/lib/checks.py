@@ -24,12 +24,19 @@ if TYPE_CHECKING:
 SHOWN = 12
 # How many bytes of a file are read; no larger one is compared with anything.
 FILE_LIMIT = 10_000_000
+# How many letters and digits a quotation has at least, unless it is the whole line.
+LEAST = 3
 
 _LINES = r":(?P<first>\d+)(?:-(?P<last>\d+))?"
 # A fragment in backquotes may follow the place at once, or after a bar.
 _LOCATION = re.compile(rf"`?(?P<path>[^\s`|:][^`|:]*?){_LINES}`?(?:\s*`[^`]*`)?")
-_MENTION = re.compile(rf"[^\s`|:'\"()\[\],;]+{_LINES}")
-_QUOTATION = re.compile(rf"`?(?P<path>[^\s`|:'\"()\[\],;]+){_LINES}`?\s*\|?\s*`(?P<fragment>[^`]+)`")
+_MENTION = re.compile(rf"(?<=[^\s`|:]){_LINES}")
+_QUOTATION = re.compile(rf"(?<=[^\s`|:]){_LINES}`?\s*\|?\s*`(?P<fragment>[^`]+)`")
+# What no path has, and what only one that is there may have.
+_NO_PATH = re.compile(r"[`|:\n]")
+_APART = " \t\r'\"()[],;"
+# How much of a text before a line number may be its path, in characters.
+_PATH = 300
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['\u2019][^\W_]+)*")
 _CELL = re.compile(r"((?:`[^`]*`|[^|])*+)\|")
 _NEVER_RECORDED = re.compile(r"\{[\w.-]+\}")
@@ -56,7 +63,8 @@ def row_faults(rows: Iterable[str], form: str) -> list[str]:
         row for row in rows if len(parts := cells(row)) <= count or not all([*parts[:count], any(parts[count:])])
     ]
     found = [f"{row[:60]!r}: write {form}; no part is empty" for row in dict.fromkeys(lacking)]
-    return found + [f"{row[:60]!r} is given twice" for row in repeated(" ".join(row.split()) for row in rows)]
+    alike = (" | ".join(map(flat, cells(row))) for row in rows)
+    return found + [f"{row[:60]!r} is given twice" for row in repeated(alike)]
 
 
 def coverage(known: Iterable[str], given: Iterable[str], kind: str) -> list[str]:
@@ -115,7 +123,10 @@ def location(text: str) -> str:
 
 def names_location(text: str, root: str = ".") -> bool:
     """True if a text names a path:line of the project that can be opened."""
-    return any(not location_fault(match[0], root) for match in _MENTION.finditer(text))
+    return any(
+        not location_fault(f"{_path_before(text, match.start(), root)}{match[0]}", root)
+        for match in _MENTION.finditer(text)
+    )
 
 
 def location_fault(text: str, root: str = ".") -> str:
@@ -140,24 +151,33 @@ def quotation_faults(text: str, root: str = ".") -> list[str]:
     """
     found = []
     for match in _QUOTATION.finditer(text):
-        path, fragment = match["path"], match["fragment"]
-        lines = None if _LOCATION.fullmatch(fragment) else _lines(path, root)
+        path, fragment = _path_before(text, match.start(), root), match["fragment"]
+        lines = None if not path or _LOCATION.fullmatch(fragment) else _lines(path, root)
         place = f"{path}:{match['first']}" + (f"-{match['last']}" if match["last"] else "")
         if lines is None:
             if "/" in path.strip("/") and _resolved(path, root) and not os.path.exists(os.path.join(root, path)):
                 found.append(f"{place}: no such file; paths are relative to the project's root")
             continue
-        why = _range_fault(match, lines)
-        if not why:
-            first, last = int(match["first"]), int(match["last"] or match["first"])
-            if _holds("\n".join(lines[first - 1 : last]), fragment):
-                continue
-            at = next((at for at, line in enumerate(lines, 1) if _holds(line, fragment)), 0)
-            why = f"`{fragment:.80}` is not in that line; " + (
-                f"line {at} has it" if at else "quote the line letter for letter"
-            )
-        found.append(f"{place}: {why}")
+        why = _range_fault(match, lines) or _fragment_fault(match, lines, fragment)
+        found += [f"{place}: {why}"] if why else []
     return found
+
+
+def quoted_fault(place: str, quoted: str, root: str = ".") -> str:
+    """Why a part of a row is not words in backquotes that stand at its place, path:line; empty if it is."""
+    if len(quoted) < 3 or quoted[0] != "`" or quoted[-1] != "`":
+        return "quote the words of that line between backquotes"
+    match, why = _LOCATION.fullmatch(place.strip()), location_fault(place, root)
+    lines = _lines(match["path"], root) if match and not why else None
+    if match is None or lines is None:
+        return why
+    words = _words_at(match, lines)
+    # A line may itself have backquotes.
+    parts = [quoted[1:-1]] if _holds(words, quoted[1:-1]) else re.findall(r"`([^`]+)`", quoted)
+    told = sum(len(part) for part in re.findall(r"\w+", quoted))
+    if told < LEAST and flat(words) != flat(quoted[1:-1]):
+        return f"`{flat(words)[:80]}` stands there: quote a word of that line at least"
+    return next((why for part in parts if (why := _fragment_fault(match, lines, part))), "")
 
 
 def write_new(text: str, free: str, ending: str, path: str = "", own: str = "") -> str:
@@ -264,6 +284,30 @@ def _lines(path: str, root: str) -> list[str] | None:
     except (OSError, ValueError):
         return None
     return found.removesuffix("\n").split("\n") if found else None if found is None else []
+
+
+def _path_before(text: str, end: int, root: str) -> str:
+    """The path that ends there: the longest that is a file of the project, else what no space or bracket parts."""
+    head = _NO_PATH.split(text[max(0, end - _PATH) : end])[-1]
+    starts = [at for at in range(len(head)) if head[at] not in " \t\r" and (not at or head[at - 1] in _APART)]
+    is_there = (head[at:] for at in starts if os.path.isfile(os.path.join(root, head[at:])))
+    return next((path for path in is_there if _resolved(path, root)), re.split(f"[{re.escape(_APART)}]", head)[-1])
+
+
+def _words_at(match: re.Match[str], lines: list[str]) -> str:
+    return "\n".join(lines[int(match["first"]) - 1 : int(match["last"] or match["first"])])
+
+
+def _fragment_fault(match: re.Match[str], lines: list[str], fragment: str) -> str:
+    """Why a fragment is not in the lines of a place; empty if it is."""
+    if not fragment.replace("...", "").replace("…", "").strip():
+        return f"`{fragment:.80}` quotes nothing; quote the line letter for letter"
+    if _holds(_words_at(match, lines), fragment):
+        return ""
+    at = next((at for at, line in enumerate(lines, 1) if _holds(line, fragment)), 0)
+    return f"`{fragment:.80}` is not in that line; " + (
+        f"line {at} has it" if at else "quote the line letter for letter"
+    )
 
 
 def _range_fault(match: re.Match[str], lines: list[str]) -> str:

@@ -64,7 +64,7 @@ def faults(project: Path, *values: str | list[str]) -> list[str]:
             "F1: data.txt:1: `two` is not in that line; line 2 has it"
         ]),
         ("F1 | security | MUST | data.txt:1 | one | wrong by one", [
-            "F1: quote the words of that line between backquotes"
+            "F1: data.txt:1: quote the words of that line between backquotes"
         ]),
     ],
 )  # fmt: skip

@@ -143,6 +143,17 @@ def test_absence_is_shown_by_two_searches_without_a_hit(tmp_path: Path) -> None:
     assert proof(tmp_path, "absent", EMPTY[:1], [], EMPTY[:1], []) == [
         "1 searches found nothing, and 2 show that something is absent: the verdict is open"
     ]
+    told = "1 searches found nothing, and 2 show that something is absent: the verdict is open"
+    for one, other in (
+        ("Limiter | 0", "Limiter | . | 0"),
+        ("a|b | src | 0", "a | b | ./src/ | 0"),
+        ("Limiter | src | 0", "Limiter|src/ |0"),
+    ):
+        assert proof(tmp_path, "absent", [one, other], []) == [told]
+        assert proof(tmp_path, "absent", [one], [], [other], []) == [told]
+    assert proof(tmp_path, "absent", ["Limiter | src|0", "Limiter |src | 0"], []) == [
+        "'Limiter | src | 0' is given twice"
+    ]
     assert proof(tmp_path, "absent", HIT, []) == [
         "0 searches found nothing, and 2 show that something is absent: the verdict is open"
     ]

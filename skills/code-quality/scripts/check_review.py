@@ -55,9 +55,8 @@ def _faults_of(number: int, row: str, files: Rows) -> Rows:
     why = checks.location_fault(place)
     if why or os.path.normpath(path_of(place)) not in map(os.path.normpath, files):
         return [*found, f"{name}: {place:.200}: {why or 'that file is not in scope'}"]
-    if len(quoted) < 3 or quoted[0] != "`" or quoted[-1] != "`":
-        return [*found, f"{name}: quote the words of that line between backquotes"]
-    return found + [f"{name}: {fault}" for fault in checks.quotation_faults(f"{place} | {quoted}")]
+    why = checks.quoted_fault(place, quoted)
+    return [*found, f"{name}: {place:.200}: {why}"] if why else found
 
 
 def kept_faults(findings: Rows, kept: Rows) -> Rows:

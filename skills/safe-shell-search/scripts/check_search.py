@@ -31,7 +31,7 @@ Rows = list[str]
 def proof_faults(verdict: str, answer: str, searches: Rows, findings: Rows, made: Rows, read: Rows) -> Rows:
     """Searches and findings without their parts, and a verdict that these and the earlier ones do not prove."""
     found = search_faults(searches) + finding_faults(findings)
-    empty = [row for row in dict.fromkeys([*made, *searches]) if hits(row) == 0]
+    empty = {search_of(row) for row in [*made, *searches] if hits(row) == 0}
     if found:
         return found
     if verdict == "found" and not [*read, *findings]:
@@ -53,9 +53,10 @@ def finding_faults(findings: Rows) -> Rows:
     rows = with_paths(findings)
     found = checks.row_faults(rows, form) + place_faults(rows)
     for row in rows if not found else ():
-        quoted = checks.cells(row)[1]
-        is_quoted = len(quoted) > 2 and quoted[0] == quoted[-1] == "`"
-        found += checks.quotation_faults(row) if is_quoted else [f"{row[:60]!r}: write {form}"]
+        place, quoted = checks.cells(row)[:2]
+        why = checks.quoted_fault(place, quoted)
+        if why:
+            found.append(f"{place}: {why}" if quoted[0] == "`" else f"{row[:60]!r}: write {form}")
     return found
 
 
@@ -73,6 +74,13 @@ def place_faults(rows: Rows) -> Rows:
     """A fault for each row whose place cannot be opened."""
     told = [(row, checks.location_fault(checks.cells(row)[0])) for row in rows]
     return [f"{row[:60]!r}: {why}" for row, why in told if why]
+
+
+def search_of(row: str) -> tuple[str, ...]:
+    """The pattern of a search and the folder that was searched, however it is written; none for the whole project."""
+    *pattern, folder = checks.cells(row)[:-1]
+    folder = os.path.normpath(folder) if pattern else folder
+    return (*pattern, *([folder] if folder != os.curdir else []))
 
 
 def hits(search: str) -> int:
