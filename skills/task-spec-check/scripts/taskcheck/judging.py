@@ -100,7 +100,8 @@ def _unproved(one: Criterion, seen: Sequence[Shown]) -> tuple[str, str]:
         return "", max((part.strength for part in proving), key=_ORDER.index)
     if not proving:
         return "no evidence shows it", "low"
-    missing = terms.lacking(one.text, "\n".join(part.text for part in proving))
+    paths = [part.location.partition(":")[0] for part in proving]
+    missing = terms.lacking(one.text, "\n".join(part.text for part in proving), paths)
     if missing:
         return (
             f"what was read does not show {missing[:200]}: name a test that does, and the command that runs it",

@@ -37,7 +37,9 @@ _SELECTS = frozenset(
     "-k -m -t -g -R -E -run --run --deselect --ignore --grep --filter --testNamePattern --lf --ff --sw "
     "--last-failed".split()
 )
-_LEAVES_OUT = ("--deselect", "--ignore", "-m", "--lf", "--last-failed", "--sw")
+_LEAVES_OUT = ("--deselect", "--ignore", "-m", "-E", "-LE", "--lf", "--last-failed", "--sw")
+# Others that do nothing but that.
+_OMITS = re.compile(r"(?i)-[\w-]*(?:skip|exclude|ignore|deselect)")
 
 
 class Shown(NamedTuple):
@@ -210,13 +212,14 @@ def _unrun(path: str, names: list[str], done: running.Ran) -> str:
     if not is_named:
         return f"the command does not name {path}: give it the test, or let it print its name"
     given = running.of_runner(argv)
-    left_out = any(word.split("=")[0] in _LEAVES_OUT for word in given)
+    left_out = any(word.split("=")[0] in _LEAVES_OUT or _OMITS.match(word) for word in given)
     selects = left_out or any(
         "::" in word or word.split("=")[0] in _SELECTS or _is_dotted(word, stem) for word in given
     )
     chosen = [word for word in given if "not " not in word]
-    is_chosen = any(name in word for name in names for word in chosen) or _selected(given, names)
-    if (selects and (left_out or not is_chosen)) or running.left_some_out(done.output):
+    by_name = _selected(given, names)
+    is_chosen = by_name or any(name in word for name in names for word in chosen)
+    if (selects and (left_out or not is_chosen)) or running.left_some_out(done.output, by_name):
         return f"tests were selected or skipped, and the output does not name {names[0]} as passed: run it, verbosely"
     return ""
 
@@ -233,9 +236,9 @@ def _is_dotted(word: str, stem: str) -> bool:
 
 
 def _selected(given: list[str], names: list[str]) -> bool:
-    """True if the value of a selecting option is a part of a name."""
+    """True if there are selecting options, and the value of each is a part of a name."""
     values = [word for option, word in pairwise(given) if option in _SELECTS - set(_LEAVES_OUT)]
-    return any(len(value) > 3 and value.strip("^$") in name for value in values for name in names)
+    return bool(values) and all(len(value) > 3 and any(value.strip("^$") in name for name in names) for value in values)
 
 
 def _of_absence(row: Mapping[str, Any], criterion: str) -> Shown:

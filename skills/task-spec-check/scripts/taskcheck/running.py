@@ -181,9 +181,13 @@ def ran_a_test(output: str) -> bool:
     return bool(_PASSED.search(output)) and not re.search(r"(?m)^Ran 0 tests|no tests to run|\b0 passed\b", output)
 
 
-def left_some_out(output: str) -> bool:
-    """True if a runner printed that it skipped tests, or that some failed as expected."""
-    return bool(_SKIPPED.search(output) or _EXPECTED.search(output))
+def left_some_out(output: str, by_name: bool) -> bool:
+    """True if a runner printed that it skipped tests, or that some failed as expected.
+
+    If they were selected ``by_name``, those that it did not select are none.
+    """
+    skipped = [found[0] for found in _SKIPPED.finditer(output)]
+    return any(not (by_name and found.endswith("deselected")) for found in skipped) or bool(_EXPECTED.search(output))
 
 
 def is_reported(name: str, output: str) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skills.lib import checks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _QUOTED = re.compile(r"`([^`]+)`|\"([^\"]+)\"|'([^' ]+)'")
 # Names of code that stand without backquotes: snake_case, camelCase, calls, paths, options.
@@ -23,6 +26,10 @@ _RESULT = re.compile(
 _STATIC = frozenset(
     "argument column constant creat declar default defin document export field import includ key list mention nam new "
     "option paramet present says set sign stat there typ version".split()
+)
+# Those of them that say that something stands there, in a criterion which quotes what that is.
+_STANDS = frozenset(
+    "creat declar defin describ document explain includ list mention nam present says set stat there".split()
 )
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -49,6 +56,7 @@ _COMMON = frozenset(
 _ENDINGS = ("ingly", "edly", "ing", "ied", "ies", "ed", "es", "ly", "s", "e")
 _COMMENT = re.compile(r"\s*(?:#(?!\w+!?\[)|//|/\*|\*|--|;|<!--|%|rem\s)", re.IGNORECASE)
 _PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc", ".markdown", ".html")
+_SETTINGS = (".toml", ".yaml", ".yml", ".json", ".ini", ".cfg", ".conf", ".env", ".properties", ".xml")
 
 
 class Terms(NamedTuple):
@@ -87,9 +95,16 @@ def is_about(criterion: str, text: str) -> bool:
     return bool(count) and fragments * 2 >= len(terms.fragments) and fragments + stems >= wanted
 
 
-def lacking(criterion: str, text: str) -> str:
-    """What a text does not show of a criterion: fragments, numbers, more than a third of the other words."""
+def lacking(criterion: str, text: str, paths: Sequence[str] = ()) -> str:
+    """What a text does not show of a criterion: fragments, numbers, more than a third of the other words.
+
+    If all its ``paths`` are documents and settings, and the criterion quotes what is to stand there, a word that says
+    that it does need not stand there, too.
+    """
     terms, words = terms_of(criterion), _vocabulary(text)
+    quoted = {next(filter(None, found.groups())) for found in _QUOTED.finditer(criterion)}
+    if quoted.difference(paths) and all(path.lower().endswith((*_PROSE, *_SETTINGS)) for path in paths):
+        terms = terms._replace(stems=[one for one in terms.stems if one not in _STANDS])
     missing = [" ".join(sorted(one)) for one in terms.fragments if not one <= words]
     shown = _numbers(text)
     missing += [number for number in terms.numbers if number not in shown]
