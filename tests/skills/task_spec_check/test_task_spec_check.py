@@ -87,7 +87,7 @@ def test_the_state_of_jeeves_is_told_by_its_tools(jeeves: Path) -> None:
         "phase": "task_spec_check",
         "outcome": "passed",
         "statusUpdates": {"taskPassed": True, "taskFailed": False, "hasMoreTasks": True, "allTasksComplete": False},
-        "reasons": [f"1 of as many criteria are proved; base {base(jeeves)} (HEAD as the run began)"],
+        "reasons": [f"1 of 1 criteria are proved; base {base(jeeves)} (HEAD as the run began)"],
         "evidenceRefs": ["README.md:3"],
     }
     assert sorted(os.listdir(jeeves / ".jeeves")) == ["issue.json", "phase-report.json", "task-evidence", "tasks.json"]

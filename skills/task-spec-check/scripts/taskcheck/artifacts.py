@@ -35,12 +35,13 @@ def report(verdict: Mapping[str, Any], open_tasks: Sequence[str]) -> dict[str, A
     reasons = [f"{one['id']} {one['verdict']}: {why}" for one in verdict["criteria"] for why in one["findings"]]
     reasons += [f"files {verdict['files']['verdict']}: {why}" for why in verdict["files"]["findings"]]
     shown = [part["location"] for one in verdict["criteria"] for part in one["evidence"] if part["shows"] == "proves"]
+    count = len(verdict["criteria"])
     return {
         "schemaVersion": 1,
         "phase": PHASE,
         "outcome": "passed" if passed else "failed",
         "statusUpdates": status_updates(passed, open_tasks),
-        "reasons": reasons or [f"{len(verdict['criteria'])} of as many criteria are proved; base {verdict['base']}"],
+        "reasons": reasons or [f"{count} of {count} criteria are proved; base {verdict['base']}"],
         "evidenceRefs": list(dict.fromkeys(shown)),
     }
 
