@@ -63,6 +63,8 @@ class Commands:
                 self.folder = saved.pop() if saved else ""
             elif not isinstance(item, str):
                 self._add(item, exits.get(id(item), ""))
+        if self.reader.has_index and any(_may_index(one) for one in self.found):
+            self.reasons.append("it calculates")
         commands = self._with_passing()
         if self.reader.structured or is_joined:
             # The commands of a loop run again, and those in the background at any time.
@@ -145,7 +147,8 @@ class Commands:
         """Note the files that a program writes, and whether it changes what a name means."""
         name = base(program.words[0].text)
         if name in _WRITERS:
-            self.written.update(path for path in paths_of(program.words[1:], (), folder) if path)
+            words = [word.rest(3) if name == "dd" and word.head[:3] == "of=" else word for word in program.words[1:]]
+            self.written.update(path for path in paths_of(words, (), folder) if path)
         if name == "ln":
             operands = [text for word in program.words[1:] if (text := text_of(word)) and text[:1] != "-"]
             places = [operands[-1], os.path.basename(operands[-1].rstrip("/"))] if operands else []
@@ -154,7 +157,7 @@ class Commands:
     def _of_written(self, program: Program, path: str | None, folder: str) -> str:
         """Why a program may run, or reach, what an earlier command of the line wrote; "" if it does not."""
         name = base(program.words[0].text)
-        if path in self.written:
+        if path in self.written or (path and self.written and self._is_module(program, folder)):
             return "it runs a file that the line writes"
         if not self.written or name in programs.LOOKING:
             return ""
@@ -163,11 +166,17 @@ class Commands:
         paths = [one for one in paths_of(program.words[1:], (), folder) if one]
         if name in MANY:
             made = [one for one in self.written if os.path.basename(one).lower() in _TASKS]
-            if made or not self.written.isdisjoint(paths):
+            files = [os.path.join(folder, word.text[2:]) for word in program.words if word.text[:2] == "-f"]
+            if made or not self.written.isdisjoint([*paths, *files]):
                 return f"{name} may read a file that the line writes"
         if any(one.startswith(f"{link}/") for link in self.links for one in _unresolved(program.words[1:], folder)):
             return "it follows a link that the line makes"
         return ""
+
+    def _is_module(self, program: Program, folder: str) -> bool:
+        """True if the line writes a module, or a file in a package, of a program's name."""
+        stem = os.path.realpath(os.path.join(folder, program.words[0].text.replace(".", "/")))
+        return any(one == f"{stem}.py" or one.startswith(f"{stem}/") for one in self.written)
 
     def _move(self, program: Program, raw: Raw) -> None:
         """Follow ``cd``."""
@@ -189,6 +198,12 @@ class Commands:
         else:
             moved = os.path.normpath(os.path.join(self.folder, target))
             self.folder = moved if raw.after == "&&" or os.path.isdir(moved) else ""
+
+
+def _may_index(command: SimpleCommand) -> bool:
+    """True for a builtin that calculates, with a word that only the shell knows."""
+    is_known = all(word.known for word in command.parts[1:])
+    return not is_known and base(command.words[0] or "") in programs.INDEXING
 
 
 def _path(word: Word, folder: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skills.lib.guard import shell_programs as programs
 from skills.lib.guard.shell_parts import Word
 from skills.lib.guard.shell_repository import git_command
-from skills.lib.guard.shell_starts import DOUBT, LINE, RUN, VALUE, has, text_of
+from skills.lib.guard.shell_starts import DOUBT, LINE, RUN, VALUE, has, has_letter, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def _of_command(command: str, rest: Sequence[Word]) -> Iterator[Start]:
         yield from _of_config(rest)
     elif command in programs.GIT_OPAQUE:
         yield DOUBT, f"what git {command} runs is not seen", ()
-    elif command in programs.GIT_HANDING and has(rest, programs.GIT_HANDING[command]):
+    elif (command in programs.GIT_HANDING and has(rest, programs.GIT_HANDING[command])) or (
+        command in programs.GIT_LETTERS and has_letter(rest, *programs.GIT_LETTERS[command])
+    ):
         yield DOUBT, f"an option of git {command} runs another program", ()
     elif command in ("rebase", "difftool", "bisect") and any(not word.known and not word.single for word in rest):
         yield DOUBT, f"an option of git {command} may run another program", ()

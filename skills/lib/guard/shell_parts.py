@@ -36,7 +36,8 @@ class Word:
     def rest(self, at: int) -> "Word":
         """The word without its first characters, which are literal."""
         word = Word(self.text[at:], self.known, self.single)
-        word.head, word.tail = self.head[at:], self.tail
+        word.head = self.head[at:]
+        word.tail = word.text if self.known else self.tail
         word.glob, word.tilde, word.quoted = self.glob, self.text[at : at + 1] == "~", self.quoted
         return word
 

@@ -23,14 +23,15 @@ _LONGEST, _MOST = 5_000, 50
 SPECIAL = frozenset(
     (
         # shells, interpreters, and what they read
-        "sh bash zsh dash ksh mksh ash fish csh tcsh rbash posh pwsh powershell cmd nu xonsh elvish python python2 "
-        "python3 pypy pypy3 py pythonw node nodejs deno bun perl ruby php lua luajit tclsh wish julia osascript "
-        "ghci sqlite3 psql mysql mariadb ftp sftp telnet redis-cli mongo mongosh "
+        "sh bash zsh dash ksh mksh ash fish csh tcsh rbash posh yash oksh lksh pdksh hush osh pwsh powershell cmd "
+        "nu xonsh elvish python python2 python3 pypy pypy3 py pythonw node nodejs deno bun perl ruby php lua luajit "
+        "tclsh wish julia osascript rscript r octave gnuplot groovy guile racket elixir raku jshell qjs m4 dc ghci "
+        "sqlite3 psql mysql mariadb ftp sftp telnet redis-cli mongo mongosh "
         # wrappers and runners
         "env sudo doas timeout gtimeout nohup setsid nice ionice chrt taskset stdbuf unbuffer time command builtin "
         "exec noglob nocorrect chronic caffeinate fakeroot flock strace ltrace xvfb-run busybox toybox npx bunx "
         "uvx xargs uv poetry pipenv pdm rye hatch pixi bundle npm pnpm yarn conda mamba pyenv rbenv nodenv asdf "
-        "mise direnv dotenv pipx "
+        "mise direnv dotenv pipx lerna "
         # they start a program that one of their words names
         "prlimit setarch linux32 linux64 i386 i486 i586 i686 x86_64 uname26 capsh choom runcon uclampset coresched "
         "numactl cgexec systemd-inhibit systemd-cat dbus-run-session eatmydata faketime torsocks torify proxychains "
@@ -42,10 +43,10 @@ SPECIAL = frozenset(
         "hyperfine socat chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail "
         "bwrap proot vim vi nvim ex ed emacs nix-shell start call iex invoke-expression start-process start-job "
         "wsl rlwrap dbus-launch timeit pdb ipython command_not_found_handle foreman honcho mshta wscript cscript "
-        "rundll32 forfiles "
+        "rundll32 forfiles emulate sched zargs zmv "
         # an option or a word of theirs may run another one, or set what it means
         "tar gtar bsdtar rsync scp split fd fdfind zip man less more wget mapfile readarray nix find gfind sed "
-        "gsed awk gawk mawk nc ncat netcat trap export declare typeset local readonly "
+        "gsed awk gawk mawk nawk goawk nc ncat netcat trap export declare typeset local readonly "
         # the language itself, and what changes the folder in ways that are not followed
         "if while until begin then elif else do and or not fi done for case select function foreach switch pushd "
         "popd z j zi "
@@ -53,9 +54,13 @@ SPECIAL = frozenset(
 )
 # The beginnings of words by which these run another program.
 HANDING = {
-    **dict.fromkeys(("make", "gmake"), ("--eval", "--ev", "SHELL=", ".SHELLFLAGS", ".DEFAULT_GOAL", "MAKEFILES=")),
+    **dict.fromkeys(
+        ("make", "gmake"), ("--eval", "--ev", "SHELL=", ".SHELLFLAGS", ".DEFAULT_GOAL", "MAKEF", "GNUMAKEF")
+    ),
     "rg": ("--pre", "--hostname-bin"),
-    "sort": ("--compress",),
+    "sort": ("--co",),
+    "jobs": ("-x",),
+    "go": ("-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool"),
 }
 # Commands of git that run no other program, but for words that begin so.
 OF_GIT: dict[str, tuple[str, ...]] = {
@@ -187,7 +192,9 @@ def _is_plain(words: list[Word]) -> bool:
     name = words[0].text
     if name in SPECIAL or not name[0].isalpha() or not _NAME.issuperset(name) or name[:4] == "git-":
         return False
-    if name in ("make", "gmake") and any(word.text[:1] == "-" and "E" in word.text for word in words):
+    if name[-1].isdigit() and name.rstrip("0123456789-") in SPECIAL:  # a version
+        return False
+    if name in ("make", "gmake") and any(_may_hold_rule(word.text) for word in words):
         return False
     handing = HANDING.get(name, ())
     if (handing or name == "git") and any(word.glob for word in words):
@@ -198,6 +205,11 @@ def _is_plain(words: list[Word]) -> bool:
             return False
         handing = (*OF_GIT[given], "ext::")
     return not any(word.text.startswith(handing) or _may_calculate(word) for word in words[1:])
+
+
+def _may_hold_rule(text: str) -> bool:
+    """True for a word of make that may hold a rule or a calculation, which runs a command."""
+    return (text[:1] == "-" and "E" in text) or "$" in text or "!=" in text
 
 
 def _may_calculate(word: Word) -> bool:

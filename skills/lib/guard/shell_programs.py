@@ -109,12 +109,16 @@ RUNNERS = {
     "pdm": {"run": _PLAIN},
     "rye": {"run": _PLAIN},
     "hatch": {"run": _PLAIN},
-    "pixi": {"run": _wrapper("qv", "e", "quiet verbose frozen locked environment=")},
-    "bundle": {"exec": _wrapper("", "", "keep-file-descriptors")},
-    "npm": {"exec": _NODE, "x": _NODE},
+    "pixi": {
+        "run": _wrapper("qv", "e", "quiet verbose frozen locked environment="),
+        "exec": _wrapper("qv", "sc", "quiet verbose spec= channel="),
+    },
+    "bundle": dict.fromkeys(("exec", "exe", "ex", "e"), _wrapper("", "", "keep-file-descriptors")),
+    "npm": {"exec": _NODE, "exe": _NODE, "x": _NODE, "explore": _wrapper(operands=1)},
     "pnpm": {"exec": _NODE, "dlx": _NODE},
-    "yarn": {"exec": _NODE, "dlx": _NODE},
-    "bun": {"x": _NODE, "exec": _NODE},
+    "yarn": {"exec": _NODE, "dlx": _NODE, "workspace": _wrapper(operands=1)},
+    "bun": {"x": _NODE, "run": _NODE},
+    "lerna": {"exec": _wrapper()},
     "conda": {"run": _wrapper("v", "np", "no-capture-output live-stream verbose name= prefix= cwd=")},
     "mamba": {"run": _wrapper("v", "np", "no-capture-output live-stream verbose name= prefix= cwd=")},
     "pyenv": {"exec": _wrapper()},
@@ -126,16 +130,29 @@ RUNNERS = {
     "dotenv": {"run": _wrapper()},
     "pipx": {"run": _wrapper("", "", "spec= python=")},
 }
-SHELLS = frozenset("sh bash zsh dash ksh mksh ash fish csh tcsh rbash posh pwsh powershell cmd nu xonsh elvish".split())
+# Program -> a subcommand of it behind which one of those stands.
+NESTING = {"uv": "tool", "hatch": "env", "yarn": "workspaces"}
+# The subcommands by which these run nothing that their words name.
+KEEPING = {"dotenv": frozenset(("get", "set", "list", "unset", "--version", "--help"))}
+SHELLS = frozenset(
+    "sh bash zsh dash ksh mksh ash fish csh tcsh rbash posh yash oksh lksh pdksh hush osh pwsh powershell cmd nu xonsh"
+    " elvish".split()
+)
 PYTHONS = frozenset(("python", "python2", "python3", "pypy", "pypy3", "py", "pythonw"))
 # Each reads a program from its standard input, or from an option.
 INTERPRETERS = frozenset(
-    "node nodejs deno bun perl ruby php lua luajit tclsh wish Rscript julia osascript ghci".split()
+    "node nodejs deno bun perl ruby php lua luajit tclsh wish rscript r julia osascript ghci octave gnuplot groovy"
+    " guile racket elixir raku jshell qjs".split()
 )
+# Modules of Python that run what they read, and those that run a script.
+READING, RUNNING = frozenset(("code", "asyncio")), frozenset(("cprofile", "profile", "trace", "runpy", "coverage"))
+# The beginnings of names of files that are open already.
+OPEN_FILES = ("/dev/stdin", "/dev/fd/", "/proc/")
 ASKED = frozenset(("--version", "--help", "-V", "-h", "-v", "--check", "--test"))
 # These run what they are given, or later, or elsewhere, in ways that are not read here.
 OPAQUE = frozenset(
     "eval source . alias fc bind complete compgen enable hash let coproc repeat parallel watch entr ssh su runuser"
+    " emulate sched zargs zmv"
     " script at batch crontab tmux screen expect gdb lldb nodemon watchexec onchange concurrently hyperfine socat"
     " chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail bwrap proot"
     " vim vi nvim ex ed emacs nix-shell start call iex invoke-expression start-process start-job wsl rlwrap dbus-launch"
@@ -152,12 +169,14 @@ STARTERS = frozenset(
 SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".csh", ".command", ".ps1")
 # The beginnings of options that hand a command to a program.
 HANDING = {
-    "tar": ("--checkpoint-a", "--to-c", "--use-", "--rsh", "--rmt", "--info-", "--new-volume", "-I", "-F"),
-    "strace": ("-o|", "-o!", "|", "!"),
+    "tar": ("--checkpoint-", "--to-c", "--us", "--rs", "--rm", "--inf", "--new-", "-I", "-F"),
     "rsync": ("-e", "--rsh", "--rsync-path"),
     "scp": ("-S", "-o"),
     "sftp": ("-S", "-o", "-b"),
-    "sort": ("--compress",),
+    "sort": ("--co",),
+    "jobs": ("-x",),
+    "go": ("-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool"),
+    **dict.fromkeys(("mongosh", "mongo"), ("--eval",)),
     "split": ("--filter", "--f"),
     "rg": ("--pre", "--hostname-bin"),
     "fd": ("-x", "-X", "--exec", "--exec-batch"),
@@ -166,7 +185,9 @@ HANDING = {
     "man": ("-P", "--pager", "-H", "--html"),
     "less": ("+",),
     "more": ("+",),
-    **dict.fromkeys(("make", "gmake"), ("--eval", "--ev", "SHELL=", ".SHELLFLAGS", ".DEFAULT_GOAL", "MAKEFILES=")),
+    **dict.fromkeys(
+        ("make", "gmake"), ("--eval", "--ev", "SHELL=", ".SHELLFLAGS", ".DEFAULT_GOAL", "MAKEF", "GNUMAKEF")
+    ),
     "wget": ("-e", "--execute", "--use-askpass"),
     "sqlite3": ("-cmd", "--cmd", ".s", "-init"),
     "mapfile": ("-C",),
@@ -176,11 +197,29 @@ HANDING = {
     "npx": ("-c", "--call"),
     "flock": ("-c", "--command"),
 }
+# Options of a letter that hand a command to a program, and those with a value, behind which no option stands.
+LETTERS = {
+    "rsync": ("e", "fBTM"),
+    "scp": ("So", "cDFiJlPX"),
+    "sftp": ("Sob", "BcDFiJlPRs"),
+    **dict.fromkeys(("fd", "fdfind"), ("xX", "deEtScjo")),
+    "man": ("PH", "CRLmMSserEpTK"),
+}
+# What a word may hold by which these run a command.
+HOLDING = {
+    "sqlite3": ("|", "edit("),
+    "psql": ("\\!", "|", "`", "program"),
+    **dict.fromkeys(("mysql", "mariadb"), ("\\!", "\\p", "\\e", "system", "pager", "edit")),
+    "dc": ("!",),
+    **dict.fromkeys(("make", "gmake"), ("$", "!=")),
+    "strace": ("|", "!"),
+}
 # With a pipe or a document on its standard input, each of these reads commands.
-FED = frozenset("sqlite3 psql mysql mariadb ftp sftp telnet redis-cli mongo mongosh".split())
+FED = frozenset("sqlite3 psql mysql mariadb ftp sftp telnet redis-cli mongo mongosh m4 dc".split())
 # Builtins that calculate the index of an array, in which a command can stand.
 INDEXING = frozenset(
-    "test [ printf read unset declare typeset local readonly export mapfile readarray wait getopts".split()
+    "test [ printf read unset declare typeset local readonly export mapfile readarray wait getopts print exit return"
+    " shift break continue logout set integer float getln sysread zstat zparseopts vared strftime zformat".split()
 )
 # What these variables are set to, a program runs as a command line, if they end so.
 LINES = ("PAGER", "EDITOR", "VISUAL", "_COMMAND", "_ASKPASS", "BROWSER")
@@ -236,6 +275,13 @@ GIT_HANDING = {
     "archive": ("--exec", "--ex"),
     "grep": ("-O", "--open"),
     "init": ("--template", "--templ"),
+}
+# The same by a letter, with the letters of options that have a value.
+GIT_LETTERS = {
+    "rebase": ("x", "sXCS"),
+    "difftool": ("x", "tgOSGU"),
+    "clone": ("uc", "boj"),
+    "grep": ("O", "efABCm"),
 }
 GIT_OPAQUE = frozenset(("filter-branch", "for-each-repo", "send-email", "credential", "mergetool", "maintenance"))
 

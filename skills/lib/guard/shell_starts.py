@@ -19,7 +19,14 @@ RUN, LINE, VALUE, VARIABLE, DOUBT = "run", "line", "value", "variable", "doubt"
 
 def is_python(name: str) -> bool:
     """True for python, python3.12 and their like."""
-    return name in programs.PYTHONS or (name[:7] == "python3" and name[7:8] == "." and name[8:].isdigit())
+    return unversioned(name) in programs.PYTHONS
+
+
+def unversioned(name: str) -> str:
+    """The name of a shell or an interpreter without its version (``lua5.4``); any other name as it is."""
+    plain = name[: next((at for at, char in enumerate(name) if char.isdigit()), len(name))].rstrip("-_.")
+    is_known = plain in programs.SHELLS or plain in programs.PYTHONS or plain in programs.INTERPRETERS
+    return plain if is_known else name
 
 
 def text_of(word: Word) -> str | None:
@@ -36,6 +43,18 @@ def name_of(word: Word) -> str | None:
 def has(words: Sequence[Word], options: Sequence[str]) -> bool:
     """True if a word begins with one of these options."""
     return any(word.text.startswith(tuple(options)) for word in words)
+
+
+def has_letter(words: Sequence[Word], letters: str, valued: str) -> bool:
+    """True if one of these letters is an option in a word of several (``-avze``)."""
+    for word in words:
+        text = word.text[1:] if word.text[:1] == "-" and word.text[1:2] != "-" else ""
+        for letter in text:
+            if letter in letters:
+                return True
+            if letter in valued:
+                break
+    return False
 
 
 def given(words: list[Word], replaced: str) -> list[Word]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.guard.shell_parts import Word
-from skills.lib.guard.shell_word import NAME, NAME_START, Scanner, Unclear
+from skills.lib.guard.shell_word import NAME, NAME_START, Scanner, Unclear, may_calculate
 from skills.lib.shell_words import LONGEST
 
 TYPE_CHECKING = False
@@ -137,7 +137,7 @@ class Reader(Scanner):
             raise Unclear("a parenthesis is no subshell here")
         self.at += 1
         self.structured = True
-        self._substitution()
+        self._below(lambda: self.read(")"))
         command.closed = True
 
     def _below(self, read: Callable[[], None]) -> None:
@@ -152,7 +152,12 @@ class Reader(Scanner):
 
     def _substitution(self) -> None:
         """Read the commands of a substitution, up to its closing parenthesis."""
+        start, waiting = self.at, self._documents
+        self._documents = []
         self._below(lambda: self.read(")"))
+        if self._documents or (waiting and "\n" in self.line[start : self.at]):
+            raise Unclear("where a here-document of a substitution ends differs between shells")
+        self._documents = waiting
 
     def _quoted_line(self, line: str) -> None:
         """Read the commands of a line that stands between backticks."""
@@ -168,6 +173,7 @@ class Reader(Scanner):
         self.items += reader.items
         self._require_few()
         self.structured = self.structured or reader.structured
+        self.has_index = self.has_index or reader.has_index
 
     def _redirection(self, command: Raw) -> None:
         line = self.line
@@ -184,7 +190,7 @@ class Reader(Scanner):
         if self.at == start:
             raise Unclear("a redirection has no target")
         if operator in ("<<", "<<-"):
-            if not word.known or not word.single or "\n" in word.text:
+            if not word.known or not word.single or "\n" in word.text or "$" in line[start : self.at]:
                 raise Unclear("the end of a here-document is not written out")
             self._documents.append((word.text, word.quoted, operator == "<<-"))
         command.is_fed = command.is_fed or operator[0] == "<"
@@ -209,9 +215,13 @@ class Reader(Scanner):
                     if lines and lines[-1][-1:] == "\\" and not is_quoted:
                         raise Unclear("the end of a here-document differs between shells")
                     break
+                if self.depth and text.lstrip("\t").startswith(end) and ")" in text:
+                    raise Unclear("the end of a here-document differs between shells")
                 lines.append(text)
+            document = "\n".join(lines)
+            self.has_index = self.has_index or may_calculate(document)
             if not is_quoted:
-                self._read_line("\n".join(lines), is_document=True)
+                self._read_line(document, is_document=True)
 
     def _word_of(self, command: Raw) -> None:
         """Read a word of a command, which may be a reserved one, a variable that is set, or the number of a file."""
@@ -219,6 +229,8 @@ class Reader(Scanner):
         follows = self.line[self.at : self.at + 1]
         if follows in ("<", ">") and not word.quoted:
             if word.text.isdigit():
+                if len(word.text) > 1 or not word.text.isascii():
+                    raise Unclear("which number of a file is one differs between shells")
                 self._descriptor = word.text
                 return
             if word.text[:1] == "{" and word.text[-1:] == "}":
@@ -229,6 +241,8 @@ class Reader(Scanner):
             raise Unclear("a word follows where a command has ended")
         if command.is_split:
             raise Unclear("what follows '&>' differs between shells")
+        if word.text == "}" and not word.quoted:
+            raise Unclear("'}' among words differs between shells")
         name, equals, _ = word.head.partition("=")
         name = name[:-1] if name[-1:] == "+" else name
         is_name = name[:1] in NAME_START and name[:1] != "" and NAME.issuperset(name)

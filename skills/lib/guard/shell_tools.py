@@ -28,7 +28,7 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
         yield from _find(words)
     elif name in ("sed", "gsed"):
         yield from _sed(words)
-    elif name in ("awk", "gawk", "mawk"):
+    elif name in ("awk", "gawk", "mawk", "nawk", "original-awk", "goawk"):
         yield from _awk(words)
     elif name in programs.STARTERS:
         operands = [at for at, word in enumerate(words) if at and word.text[:1] != "-"]
@@ -36,6 +36,11 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
     elif name in ("make", "gmake"):
         if any(word.text[:1] == "-" and word.text[1:2] != "-" and "E" in word.text for word in words[1:]):
             yield DOUBT, f"an option of {name} holds a rule", ()
+        if any(
+            one.text[-1:] == "f" and one.text[:1] == "-" and not two.known
+            for one, two in zip(words, words[1:], strict=False)
+        ):
+            yield DOUBT, f"which file {name} reads is not written out", ()
     elif name in ("tar", "gtar", "bsdtar"):
         # The first word may be a bundle of options without a dash.
         if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":
@@ -63,10 +68,15 @@ def _find(words: Sequence[Word]) -> Iterator[Start]:
     for at, word in enumerate(words):
         if word.text in _EXECS:
             end = at + 1
-            while end < len(words) and words[end].text not in (";", "+"):
+            while end < len(words) and words[end].text != ";" and not _is_last(words[end - 1 : end + 1]):
                 end += 1
             if end > at + 1:
                 yield RUN, "", given(list(words[at + 1 : end]), "{}")
+
+
+def _is_last(words: Sequence[Word]) -> bool:
+    """True for the ``{} +`` that ends a command; a + behind another word is one of the command's own."""
+    return [word.text for word in words] == ["{}", "+"]
 
 
 def _sed(words: Sequence[Word]) -> Iterator[Start]:

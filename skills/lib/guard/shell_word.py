@@ -21,6 +21,11 @@ _ESCAPES = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=Tr
 _HEX = "0123456789abcdefABCDEF"
 
 
+def may_calculate(text: str) -> bool:
+    """True for a text that some programs take for the index of an array, in which a command may stand."""
+    return "[" in text and ("$(" in text or "`" in text)
+
+
 class Unclear(Exception):
     """What a shell makes of the rest of a line cannot be said; the text says why."""
 
@@ -35,6 +40,7 @@ class Scanner:
     def __init__(self, line: str, commands: Callable[[], None], other: Callable[[str], None]) -> None:
         self.line, self.at = line, 0
         self.ends = ("", "")
+        self.has_index = False  # whether a text may be the index of an array in which a command stands
         self._commands, self._other = commands, other
 
     def word(self) -> Word:
@@ -73,6 +79,7 @@ class Scanner:
         word.text, word.tail = "".join(parts), "".join(parts[after:])
         word.head = word.text if word.known else word.head
         word.glob = word.glob and word.text != "["  # a program
+        self.has_index = self.has_index or (word.quoted and may_calculate(word.text))
         return word
 
     def _special(self, word: Word, char: str) -> str | None:

@@ -5,9 +5,21 @@ from __future__ import annotations
 from skills.lib.guard import shell_git, shell_tools
 from skills.lib.guard import shell_programs as programs
 from skills.lib.guard.shell_parts import Word, base
-from skills.lib.guard.shell_starts import LINE, RUN, VALUE, VARIABLE, given, has, is_python, name_of, text_of
+from skills.lib.guard.shell_starts import (
+    LINE,
+    RUN,
+    VALUE,
+    VARIABLE,
+    given,
+    has,
+    has_letter,
+    is_python,
+    name_of,
+    text_of,
+    unversioned,
+)
 from skills.lib.guard.shell_syntax import Reader
-from skills.lib.guard.shell_word import Unclear
+from skills.lib.guard.shell_word import Unclear, may_calculate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +29,10 @@ if TYPE_CHECKING:
 
 # So many wrappers in one another, and programs in one command, nobody writes.
 _DEEPEST, _MOST = 8, 50
+_OF_MAKE = frozenset(("MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS"))
 _STEERING = frozenset("ENV SHELL PROMPT_COMMAND HOME PWD CDPATH".split())
-_INPUTS = ("-f", "-f-", "=-", "/dev/stdin", "/dev/fd/0")
+# What make reads its file from, if that is open already.
+_INPUTS = ("-f", "f-", "=-", "/dev/stdin", "/dev/fd/", "/proc/")
 _NAME_SIGNS = frozenset("_-./+@:,~[]")
 
 
@@ -80,9 +94,10 @@ class Started:
 
     def _start(self, name: str, program: Program) -> None:
         words = program.words
+        kind = unversioned(name)
         if name[:4] == "git-" and name[4:] in programs.GIT_COMMANDS:
             self.run((Word("git"), Word(name[4:]), *words[1:]), program.keeps, program.is_plain)
-        elif name in programs.SHELLS:
+        elif kind in programs.SHELLS:
             self._shell(program)
         elif name in programs.OPAQUE:
             self._opaque(name, words)
@@ -90,7 +105,7 @@ class Started:
             self.doubt("it runs a script", words)
         elif is_python(name):
             self._python(program)
-        elif name in programs.INTERPRETERS:
+        elif kind in programs.INTERPRETERS and not _is_runner(name, words):
             self._interpreter(program)
         elif name in programs.WRAPPERS:
             self._wrapper(name, programs.WRAPPERS[name], program, 1)
@@ -100,13 +115,17 @@ class Started:
             self._take(shell_git.starts(words))
         else:
             self._take(shell_tools.starts(name, words))
-        if name in programs.HANDING and has(words[1:], programs.HANDING[name]):
+        if (name in programs.HANDING and has(words[1:], programs.HANDING[name])) or (
+            name in programs.LETTERS and has_letter(words[1:], *programs.LETTERS[name])
+        ):
             self.doubt(f"an option of {name} runs another program")
+        if name in programs.HOLDING and any(one in w.text.lower() for w in words[1:] for one in programs.HOLDING[name]):
+            self.doubt(f"a word of {name} may hold a command")
         if name in programs.FED and self.is_fed:
             self.doubt(f"{name} reads its commands from a pipe or a document")
-        if name in ("make", "gmake") and self.is_fed and any(w.text.endswith(_INPUTS) for w in words[1:]):
+        if name in ("make", "gmake") and self.is_fed and any(_is_input(w.text) for w in words[1:]):
             self.doubt("make reads its file from a pipe or a document")
-        if name in programs.INDEXING and any("[" in w.text and ("$(" in w.text or "`" in w.text) for w in words[1:]):
+        if name in programs.INDEXING and any(may_calculate(w.text) for w in words[1:]):
             self.doubt("it calculates")
 
     def _take(self, starts: Iterable[Start]) -> None:
@@ -134,7 +153,7 @@ class Started:
         self.variables.append(name)
         if name.endswith(programs.LINES) and not name.startswith("GIT_SSH") and name != "PROMPT_COMMAND":
             self.embedded(value, f"the variable {name} holds a command")
-        elif name.startswith(programs.STEERING) or name in _STEERING:
+        elif name.startswith(programs.STEERING) or name in _STEERING or (name in _OF_MAKE and _may_hold_rule(value)):
             self.doubt(f"the variable {name} changes what other words mean")
 
     def embedded(self, value: Word, reason: str) -> None:
@@ -192,7 +211,7 @@ class Started:
                     rest = (
                         words[at + 1 :] if place == len(letters) - 1 else (words[at].rest(place + 2), *words[at + 1 :])
                     )
-                    return self.run(rest, program.keeps, program.is_plain) if rest else None
+                    return self._module(rest, program) if rest else None
                 if letter in "WX":
                     at += place == len(letters) - 1
                     break
@@ -203,26 +222,51 @@ class Started:
             return self.doubt("what Python runs is not seen")
         return self._script(words[at:], program)
 
+    def _module(self, words: Sequence[Word], program: Program) -> None:
+        name = words[0].text.lower()
+        if name in programs.READING or (name in programs.RUNNING and has(words[1:], programs.OPEN_FILES)):
+            self.doubt("what Python runs is not seen")
+        self.run(words, program.keeps, program.is_plain)
+
     def _interpreter(self, program: Program) -> None:
         words = program.words
         first = text_of(words[1]) if len(words) > 1 else None
         if first in programs.ASKED:
             return None
-        if first is None or first[:1] in ("-", "") or first in ("eval", "repl"):
+        if first is None or first[:1] in ("-", "") or first in ("eval", "repl", "exec"):
             return self.doubt(f"what {words[0].text} runs is not seen")
         return self._script(words[1:], program)
 
     def _script(self, words: Sequence[Word], program: Program) -> None:
+        if words[0].text.startswith(programs.OPEN_FILES):
+            self.doubt(f"what {program.words[0].text} runs is not seen")
         self.programs.append(Program(words, program.keeps, program.is_plain))
 
     def _runner(self, name: str, program: Program) -> None:
         """``uv run`` and its like."""
         words, subcommands = program.words, programs.RUNNERS[name]
         first = text_of(words[1]) if len(words) > 1 else ""
-        if first in subcommands:
+        is_nested = first == programs.NESTING.get(name) and any(word.text in subcommands for word in words[2:])
+        if is_nested and name == "uv" and words[2].text == "run":
+            self.run((Word("uvx"), *words[3:]), program.keeps, program.is_plain)
+        elif is_nested or (name in programs.KEEPING and first not in subcommands and not _keeps(name, first)):
+            self.doubt(f"what {name} runs is not certain")
+        elif name == "mise" and first in subcommands:
+            self._behind_dashes(name, program)
+        elif name == "hatch" and first in subcommands and len(words) > 2 and ":" in words[2].head:
+            self.run((words[2].rest(words[2].head.index(":") + 1), *words[3:]), program.keeps, program.is_plain)
+        elif first in subcommands:
             self._wrapper(name, subcommands[first], program, 2)
         elif first is None or (first[:1] == "-" and any(word.text in subcommands for word in words[2:])):
             self.doubt(f"what {name} runs is not certain")
+
+    def _behind_dashes(self, name: str, program: Program) -> None:
+        """The program behind ``--``; before it stands what is installed for that program."""
+        texts = [text_of(word) for word in program.words]
+        if "--" not in texts:
+            return self.doubt(f"what {name} runs is not certain")
+        rest = program.words[texts.index("--") + 1 :]
+        return self.run(rest, program.keeps, program.is_plain) if rest else None
 
     def _wrapper(self, name: str, wrapper: programs.Wrapper, program: Program, at: int) -> None:
         """Skip the options of a program that starts another."""
@@ -256,6 +300,24 @@ class Started:
         if inner and inner[0].text[:1] == "-":
             return self.doubt(f"what {name} runs is not certain")
         return self.run(inner, program.keeps and wrapper.keeps, program.is_plain) if inner else None
+
+
+def _is_runner(name: str, words: Sequence[Word]) -> bool:
+    """True if the first word of an interpreter says that another program is run."""
+    return len(words) > 1 and text_of(words[1]) in programs.RUNNERS.get(name, ())
+
+
+def _keeps(name: str, first: str | None) -> bool:
+    return first is not None and first in programs.KEEPING[name]
+
+
+def _is_input(text: str) -> bool:
+    return text == "-" or text.endswith(_INPUTS[:3]) or any(one in text for one in _INPUTS[3:])
+
+
+def _may_hold_rule(value: Word) -> bool:
+    """True if a variable with options of make may hold a rule or a calculation."""
+    return "$" in value.text or "ev" in value.text or not (value.known or value.head[:2] == "-j")
 
 
 def words_of_line(text: str) -> Iterable[Sequence[Word]]:
