@@ -274,3 +274,54 @@ def test_without_its_argument_a_subcommand_names_what_lists_them(words: list[str
 
 def test_of_another_missing_word_the_help_is_named(cli: Command) -> None:
     assert cli("new").err.endswith("missing argument 'NAME'\n  try:   lockstep new --help\n")
+
+
+@pytest.mark.parametrize(
+    "words, said, remedy",
+    [
+        (["trace", "k3f9q2mx", "--html"], "lockstep trace: option '--html' requires an argument", "lockstep trace"),
+        (
+            ["--no-color", "agent", "submit", "--user"],
+            "lockstep agent submit: option '--user'",
+            "lockstep agent submit",
+        ),
+        (["trace", "--json=1", "k3f9q2mx"], "lockstep trace: option '--json' does not take a value", "lockstep trace"),
+        (["--no-color=1"], "lockstep: option '--no-color' does not take a value", "lockstep"),
+    ],
+)
+def test_an_option_with_a_value_too_few_or_too_many_names_its_command(
+    cli: Command, words: list[str], said: str, remedy: str
+) -> None:
+    shown = cli(*words)
+    assert (shown.code, shown.err.startswith(f"lockstep: {said}")) == (2, True)
+    assert shown.err.endswith(f"  try:   {remedy} --help\n")
+
+
+def test_a_group_without_a_command_or_with_a_misspelt_one_names_its_commands(cli: Command) -> None:
+    bare, typo = cli("policy"), cli("policy", "chek")
+    assert (bare.code, bare.out, bare.err) == (
+        2,
+        "",
+        "lockstep: lockstep policy: a command is missing\n"
+        "  valid: check, explain, new\n"
+        "  try:   lockstep policy --help\n",
+    )
+    assert (typo.code, typo.err) == (
+        2,
+        "lockstep: lockstep policy: there is no command 'chek'; did you mean check?\n"
+        "  valid: check, explain, new\n"
+        "  try:   lockstep policy --help\n",
+    )
+
+
+def test_a_word_in_the_place_of_a_number_is_no_number(cli: Command) -> None:
+    assert cli("runs", "--limit", "many").err == (
+        "lockstep: lockstep runs: invalid value for '--limit': 'many' is not a valid integer\n"
+        "  try:   lockstep runs --help\n"
+    )
+
+
+def test_a_question_that_is_left_ends_its_line(project: Path, tmp_path: Path) -> None:
+    code, shown = at_terminal("install", env={"HOME": str(tmp_path), "PATH": ""}, keys=b"\x04")
+    assert code == 130
+    assert shown.splitlines()[-2:] == ["For which hosts? [codex]: ", "lockstep: interrupted"], shown

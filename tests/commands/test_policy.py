@@ -157,6 +157,7 @@ def test_explain_a_tool_without_a_rule(cli: Command, policy: Path) -> None:
         (["Bash", "command=ls"], "No rule with needs is about Bash; policies call it shell"),
         (["shell", "cmd=git push"], "A call of shell has its line in command: "),
         (["shell", "command=git status"], "No rule with needs is about this line"),
+        (["shel", "command=git push"], "No rule with needs is about shel; did you mean shell?"),
     ],
 )
 def test_explain_says_why_no_rule_is_about_a_call(cli: Command, policy: Path, words: list[str], said: str) -> None:
@@ -249,3 +250,24 @@ def test_new_overwrites_no_policy(cli: Command, project: Path) -> None:
     refused = cli("policy", "new")
     assert (refused.code, file.read_text(encoding="utf-8")) == (2, "tools: {}\n")
     assert "is there already" in refused.err
+
+
+def test_check_without_a_file_checks_the_projects_policy(cli: Command, policy: Path) -> None:
+    (policy.parent / "src").mkdir()
+    assert cli("policy", "check").err == "4 rules, mode deny: 0 findings\n"
+    policy.unlink()
+    shown = cli("policy", "check")
+    assert (shown.code, shown.err) == (
+        2,
+        f"lockstep: {policy.parent} has no lockstep.policy.yaml\n"
+        "  try:   name a policy: lockstep policy check FILE; or write one: lockstep policy new\n",
+    )
+
+
+def test_a_line_of_a_shell_without_its_name_is_told_how_to_give_it(cli: Command, policy: Path) -> None:
+    shown = cli("policy", "explain", "shell", "git push")
+    assert (shown.code, shown.err) == (
+        2,
+        "lockstep: 'git push' is no argument\n  try:   lockstep policy explain shell command='git push'\n",
+    )
+    assert cli("policy", "explain", "deploy", "bob").err.endswith("  try:   KEY=VALUE, for example username=bob\n")

@@ -97,7 +97,7 @@ def install(
     if scope is None and asks:
         question = "For you in every project, or in this project?"
         usual = install_output.scope_of(hosts[0], project, default)
-        scope = click.prompt(question, default=usual, type=click.Choice(SCOPES), err=True)
+        scope = prompts.answer_to(question, default=usual, type=click.Choice(SCOPES), err=True)
     chosen = skills.chosen_sources(project, names) if names else skills.shipped_sources()
     code, shown = 0, []
     for host in hosts:

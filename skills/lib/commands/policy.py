@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,19 +73,23 @@ def new(screen: Screen, mode: str, dry_run: bool, project: str) -> None:
     name="check",
     short_help="Say what is wrong with a policy.",
     epilog=examples(
+        "lockstep policy check  # the project's",
         "lockstep policy check policy.yaml  # a policy beside a workflow",
         "lockstep policy check lockstep.policy.yaml --host codex  # also what this host never shows",
     ),
 )
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="[FILE]", required=False)
 @click.option("--host", type=click.Choice(HOSTS), help="Name the places that this host can never show.")
 @json_option
+@project_option
 @click.pass_obj
-def check_policy(screen: Screen, file: str, host: str | None, as_json: bool) -> int | None:
+def check_policy(screen: Screen, file: str | None, host: str | None, as_json: bool, project: str) -> int | None:
     """Check the policy FILE: needs that can never be TRUE, places that no tool shows, unknown arguments and names.
 
-    Exit code 0 if nothing is wrong, 1 if there are findings, 2 if the file is no policy.
+    Without FILE, the project's policy. Exit code 0 if nothing is wrong, 1 if there are findings, 2 if the file is no
+    policy.
     """
+    file = file or policies.project_file(project, "lockstep policy check FILE")
     found = policies.read(file)
     silent = dict(KNOWN[host].unreported) if host else {}
     findings = check(found, silent=silent, host=KNOWN[host].title if host else "")
@@ -137,7 +142,7 @@ def explain(
     A VALUE is JSON, or text if it is no JSON; the arguments may also be one JSON object. Nothing is called, and nothing
     is known but what the policy starts with, and what --after, --session or --run shows.
     """
-    given = _arguments(arguments)
+    given = _arguments(tool, arguments)
     guards = _guards(files, after, session, run, project)
     needs: list[Explained] = []
     answers: list[Any] = []
@@ -205,7 +210,7 @@ def _say_no_rule(screen: Screen, tool: str, given: dict[str, Any], found: Any) -
     elif tool not in names and canonical and canonical != tool:
         screen.say(f"No rule with needs is about {tool}; policies call it {canonical}")
     else:
-        near = "" if tool in names else did_you_mean(nearest(tool, names))
+        near = "" if tool in names else did_you_mean(nearest(tool, [*names, *TABLE]))
         screen.say(f"No rule with needs is about {tool}{near}")
 
 
@@ -214,7 +219,7 @@ def _of_hosts(canonical: str) -> list[str]:
     return [name.lower() for names in TABLE[canonical].values() for name in names]
 
 
-def _arguments(words: tuple[str, ...]) -> dict[str, Any]:
+def _arguments(tool: str, words: tuple[str, ...]) -> dict[str, Any]:
     """The arguments of a call: one JSON object, or pairs."""
     if len(words) == 1 and words[0].lstrip().startswith("{"):
         try:
@@ -226,7 +231,9 @@ def _arguments(words: tuple[str, ...]) -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"{word!r:.80} is no argument", remedy="KEY=VALUE, for example username=bob")
+            line = f"lockstep policy explain shell command={shlex.quote(word)}"
+            remedy = line if tool == SHELL else "KEY=VALUE, for example username=bob"
+            raise UsageError(f"{word!r:.80} is no argument", remedy=remedy)
         if name in given:
             raise UsageError(f"{name} is given twice", remedy="give a list as JSON: KEY='[1, 2]'")
         try:

@@ -107,8 +107,9 @@ def _walk(screen: Screen, journey: Journey, run_id: str | None, project: str, sk
             journey.go_on(run.id)
     except Left:
         _say_how_to_go_on(screen, journey, project, skill, prefix)
-    except (click.Abort, KeyboardInterrupt):
-        screen.print("")
+    except (click.Abort, KeyboardInterrupt) as left:
+        if isinstance(left, KeyboardInterrupt):
+            screen.print("")
         _say_how_to_go_on(screen, journey, project, skill, prefix)
         raise
     return PRINTED

@@ -81,8 +81,25 @@ class _Lockstep(click.Group):
 
     def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:
         extra["standalone_mode"] = False
-        call = super().main
-        sys.exit(exits.serve(lambda: call(args, prog_name or "lockstep", **extra)))
+        words, name, call = list(sys.argv[1:] if args is None else args), prog_name or "lockstep", super().main
+
+        def called() -> Any:
+            try:
+                return call(words, name, **extra)
+            except click.UsageError as error:
+                error.ctx = error.ctx or _context_of(self, name, words)
+                raise
+
+        sys.exit(exits.serve(called))
+
+
+def _context_of(group: click.Group, name: str, words: Sequence[str]) -> click.Context:
+    """The context of the command that words name: click does not say which one an option without its value is of."""
+    context = click.Context(group, info_name=name)
+    for word in words:
+        found = context.command.get_command(context, word) if isinstance(context.command, click.Group) else None
+        context = click.Context(found, info_name=word, parent=context) if found else context
+    return context
 
 
 @click.group(

@@ -69,7 +69,10 @@ def _as_usage(error: click.ClickException) -> UsageError:
     path = context.command_path if context is not None else "lockstep"
     valid, remedy = "", f"{path} --help"
     # A user does not know click's names of types; and some of click's guesses are far away.
-    what = error.format_message().rstrip(".").replace(" is not a valid float range", " is not a valid number")
+    what = error.format_message().rstrip(".")
+    what = what.replace(" a valid float range", " a valid number").replace(" a valid integer range", " a valid integer")
+    if context is not None and (of_group := _about_commands(context, what)) is not None:
+        return of_group
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [
             option for param in context.command.get_params(context) for option in param.opts if option[:2] == "--"
@@ -86,3 +89,14 @@ def _as_usage(error: click.ClickException) -> UsageError:
         given = what.partition(": '")[2].partition("' is not one of")[0]
         what += did_you_mean(nearest(given, [str(choice) for choice in error.param.type.choices]))
     return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=remedy)
+
+
+def _about_commands(context: click.Context, what: str) -> UsageError | None:
+    """The error of a group that was called without a command, or with one that it does not have; else None."""
+    group, given = context.command, what.partition("No such command '")[2].partition("'")[0]
+    if not isinstance(group, click.Group) or not (given or what.startswith("Usage: ")):
+        return None
+    path, names = context.command_path, group.list_commands(context)
+    near = did_you_mean(nearest(given, names))
+    wrong = f"there is no command {given!r:.80}{near}" if given else "a command is missing"
+    return UsageError(f"{path}: {wrong}", valid=", ".join(names), remedy=f"{path} --help")

@@ -28,6 +28,18 @@ def is_terminal() -> bool:
     return terminal.is_there() and sys.stderr is not None and sys.stderr.isatty()
 
 
+def answer_to(question: str, **options: Any) -> Any:
+    """What the person types after a question; options are those of ``click.prompt``.
+
+    Raises click.Abort if the person leaves it, which ends the line of the question.
+    """
+    try:
+        return click.prompt(question, **options)
+    except click.Abort:
+        click.echo(err=True)
+        raise
+
+
 def confirmed(question: str) -> bool:
     """True if the person answers yes; no answer is no."""
 
@@ -37,7 +49,7 @@ def confirmed(question: str) -> bool:
             raise click.BadParameter(f"{word!r:.80} is no answer: type y for yes, n for no")
         return word in ("y", "yes")
 
-    answer: bool = click.prompt(f"{question} [y/N]", default="", show_default=False, value_proc=said, err=True)
+    answer: bool = answer_to(f"{question} [y/N]", default="", show_default=False, value_proc=said, err=True)
     return answer
 
 
@@ -56,7 +68,7 @@ def some_of(question: str, choices: Sequence[str], default: Sequence[str]) -> li
 
     click.echo(f"  {', '.join(choices)}; or all", err=True)
     shown = "all" if list(default) == list(choices) else " ".join(default)
-    answer: list[str] = click.prompt(question, default=shown, value_proc=chosen, err=True)
+    answer: list[str] = answer_to(question, default=shown, value_proc=chosen, err=True)
     return answer
 
 
@@ -65,7 +77,7 @@ def text(screen: Screen, label: str, choices: Sequence[str] = ()) -> str:
     hint = f" [{'/'.join(one_line(choice) for choice in choices)}]" if choices else ""
     while True:
         shown = f"{one_line(label)}{hint}:"
-        given: str = click.prompt(shown, default="", show_default=False, prompt_suffix=" ")
+        given: str = answer_to(shown, default="", show_default=False, prompt_suffix=" ")
         given = given.strip()
         if given in LEAVE and given not in choices:
             raise Left

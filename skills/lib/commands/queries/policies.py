@@ -51,10 +51,16 @@ def of_project(files: Sequence[str], project: str) -> list[Policy]:
     """The policies of these files, or that of the project if there are none."""
     if files:
         return [read(file) for file in files]
+    return [read(project_file(project, "--policy FILE"))]
+
+
+def project_file(project: str, other: str) -> str:
+    """The path of the project's policy. Raises UsageError if there is none; ``other`` names a policy."""
     file = os.path.join(project, PROJECT_POLICY)
     if not os.path.isfile(file):
-        raise UsageError(f"{project} has no {PROJECT_POLICY}", remedy="name a policy: --policy FILE")
-    return [read(min(file, os.path.relpath(file), key=len))]
+        remedy = f"name a policy: {other}; or write one: lockstep policy new"
+        raise UsageError(f"{project} has no {PROJECT_POLICY}", remedy=remedy)
+    return min(file, os.path.relpath(file), key=len)
 
 
 def records(file: str) -> list[tuple[int, Recorded]]:
