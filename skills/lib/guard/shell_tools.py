@@ -36,10 +36,10 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
     elif name in ("make", "gmake"):
         if any(word.text[:1] == "-" and word.text[1:2] != "-" and "E" in word.text for word in words[1:]):
             yield DOUBT, f"an option of {name} holds a rule", ()
-        if any(
-            one.text[-1:] == "f" and one.text[:1] == "-" and not two.known
-            for one, two in zip(words, words[1:], strict=False)
-        ):
+        files = [
+            words[at + 1 : at + 2] for at, word in enumerate(words) if word.text[:1] == "-" and word.text[-1] == "f"
+        ]
+        if any(not word.known for following in files for word in following):
             yield DOUBT, f"which file {name} reads is not written out", ()
     elif name in ("tar", "gtar", "bsdtar"):
         # The first word may be a bundle of options without a dash.
