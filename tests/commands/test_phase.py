@@ -236,6 +236,31 @@ def test_a_project_with_a_registry_alone_is_validated(cli: Command, project: Pat
     assert (bad.code, bad.err) == (5, "1 error, 0 warnings in the registry of phases.\n")
 
 
+@pytest.mark.req("L-01", "L-04")
+def test_a_phase_whose_skills_do_not_go_together_is_found_by_validate(cli: Command, project: Path) -> None:
+    for name, tools in (("narrow", "[read, shell(git log)]"), ("wide", "[read, shell(npm)]")):
+        scripts = project / "skills" / name / "scripts"
+        scripts.mkdir(parents=True)
+        entry = ROOT / "skills/decision-critic/scripts/decision_critic.py"
+        (scripts / f"{name}.py").write_text(entry.read_text(encoding="utf-8"), encoding="utf-8")
+        (scripts.parent / "SKILL.md").write_text(
+            f"---\nname: {name}\ndescription: Is {name}. Use it.\n---\nRun `scripts/{name}.py --step 1`.\n"
+        )
+        (scripts.parent / "workflow.yaml").write_text(
+            f"name: {name}\ntools: {tools}\nsteps: {{a: {{title: A, do: x}}}}\n"
+        )
+    registry = project / "skills/registry.yaml"
+    registry.write_text("skills: {narrow: core, wide: adapter}\nphases:\n  good: [wide]\n  bad: [narrow, wide]\n")
+    assert cli("validate", "--seal", "skills").code == 5
+    shown = cli("validate", "skills")
+    assert (shown.code, shown.err) == (5, "1 error, 0 warnings in 2 skills, 2 workflows.\n")
+    assert (
+        "skills/registry.yaml:4: error[registry] registry\n"
+        "  the phase bad cannot be opened: wide, step a: nothing is left of shell over narrow\n"
+    ) in shown.out
+    assert "do:  lockstep phase bad says what each skill contributes" in shown.out
+
+
 @pytest.mark.req("L-04", "L-05")
 def test_links_out_of_the_project_are_neither_read_nor_written(cli: Command, project: Path) -> None:
     secret = project.parent / "secret"

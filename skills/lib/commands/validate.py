@@ -14,6 +14,7 @@ from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.findings import print_findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
+from skills.lib.commands.queries import phases
 from skills.lib.errors import BROKEN_SKILL, PRINTED, EnvironmentProblem, UsageError, did_you_mean
 from skills.lib.graphfile import compiling
 from skills.lib.graphfile.reader import GraphFileError, Problem
@@ -147,14 +148,27 @@ def _registries(path: str) -> list[str]:
 
 def _registry_findings(file: str) -> list[Finding]:
     """What is wrong in a registry of phases; its skills are those of its project, and the shipped ones."""
-    shipped = os.path.join(skills.shipped(), "registry.yaml")
-    known = [skill.name for skill in skills.find(os.path.dirname(os.path.dirname(file))) if not skill.error]
+    project = os.path.dirname(os.path.dirname(file))
+    loaded = registry.load([os.path.join(skills.shipped(), "registry.yaml"), file])
     why = "a phase with it cannot be opened, and an agent gets the old prompt"
-    return [
+    faults = [
         Finding("registry", "error", "registry", fault.file, fault.line, fault.what, why, fault.do)
-        for fault in registry.load([shipped, file]).check(known)
+        for fault in loaded.check(phases.names(project))
         if fault.file == file
     ]
+    return faults or [
+        Finding("registry", "error", "registry", file, one.line, f"the phase {one.name} {what}", why, do)
+        for one in phases.phases(loaded)
+        if one.file == file
+        for what, do in _not_opened(project, one)
+    ]
+
+
+def _not_opened(project: str, phase: registry.Phase) -> list[tuple[str, str]]:
+    """Why no run of a phase can be opened, each reason once, and what to do."""
+    errors = [its["error"] for its in phases.described(project, phase)["members"] if its["error"]]
+    do = f"lockstep phase {phase.name} says what each skill contributes"
+    return [(f"cannot be opened: {what}", do) for what in dict.fromkeys(errors)]
 
 
 def _seal_valid(checked: _Checked) -> Iterator[str]:
