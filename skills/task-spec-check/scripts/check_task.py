@@ -76,7 +76,7 @@ def _require_alone(place: dict[str, Any], profile: str, name: str) -> None:
 
 
 def _require_unchanged(place: dict[str, Any], found: task.Task, commit: str) -> None:
-    """Raise TaskProblem if the work changed what the task demands, where the repository keeps the tasks."""
+    """Raise TaskProblem if the work changed what the task demands or began at, where the repository keeps the tasks."""
     kept = Git(os.getcwd()).output("show", f"{commit}:./{place['tasks']}")
     if kept is None:
         return
@@ -84,6 +84,11 @@ def _require_unchanged(place: dict[str, Any], found: task.Task, commit: str) -> 
         before = task.chosen({"issue": {}, "tasks": json.loads(kept)}, found.id, f"{place['tasks']} at the base")
     except (TaskProblem, ValueError):
         return  # it had no such task then
+    if before.base and changes.is_earlier(os.getcwd(), before.base, commit):
+        raise TaskProblem(
+            f"{place['tasks']}: base of {found.id} was {before.base[:12]} at {commit[:12]}, and what was changed in "
+            "between would not be seen: put it back, and begin without --base"
+        )
     for part in ("criteria", "allowed"):
         if getattr(before, part) != getattr(found, part):
             what = "acceptanceCriteria" if part == "criteria" else "filesAllowed"

@@ -175,6 +175,22 @@ def test_a_task_that_cannot_be_judged_is_refused_with_the_place(
     assert why in loaded(project).why
 
 
+def test_the_base_of_a_task_is_not_moved_behind_its_own_work(project: Path) -> None:
+    first = run(project, "git", "rev-parse", "HEAD")
+    state(project, [{**TASK, "base": first}, OTHER])
+    (project / "forbidden.py").write_text("x = 1\n")
+    run(project, "git", "add", "-f", ".lockstep-task", "forbidden.py")
+    run(project, "git", "commit", "-qm", "work")
+    work = run(project, "git", "rev-parse", "HEAD")
+    told = f"base of T1 was {first[:12]} at {work[:12]}, and what was changed in between would not be seen"
+    state(project, [{**TASK, "base": work}, OTHER])
+    assert told in loaded(project).why
+    state(project, [TASK, OTHER])
+    assert told in loaded(project, "--base", work).why
+    state(project, [{**TASK, "base": first}, OTHER])
+    assert "forbidden.py was added" in loaded(project).words("CONTEXT")
+
+
 def test_a_task_is_not_changed_by_its_own_work(project: Path) -> None:
     run(project, "git", "add", "-f", ".lockstep-task")
     run(project, "git", "commit", "-qm", "state")

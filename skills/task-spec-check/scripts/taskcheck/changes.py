@@ -62,6 +62,12 @@ def _ancestor(git: Git, revision: str, what: str) -> str:
     return commit
 
 
+def is_earlier(project: str, revision: str, commit: str) -> bool:
+    """True if a revision is a commit that the other one came after."""
+    git, found = Git(project), _commit(Git(project), revision)
+    return found not in ("", commit) and git.output("merge-base", "--is-ancestor", found, commit) is not None
+
+
 def _commit(git: Git, revision: str) -> str:
     found = git.output("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     return (found or b"").decode("ascii", "replace").strip()
