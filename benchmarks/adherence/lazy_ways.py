@@ -66,7 +66,7 @@ REVIEWED: dict[str, Any] = {
     "review.files": ["code.py"],
     "review.findings": [],
     "review.examined": [
-        f"{name} | all of code.py" for name in ("correctness", "readability", "maintainability", "security")
+        f"{name} | all of code.py:1" for name in ("correctness", "readability", "maintainability", "security")
     ],
     "doubt.kept": [],
 }

@@ -14,7 +14,7 @@ from tests.skills.samples.code_quality import ASPECTS, FILES, VALUES
 
 SCRIPT = SKILLS / "code-quality/scripts/code_quality.py"
 CHECK = SCRIPT.with_name("check_review.py")
-EXAMINED = [f"{aspect} | all three lines of it" for aspect in ASPECTS]
+EXAMINED = [f"{aspect} | all three lines of data.txt:1" for aspect in ASPECTS]
 
 
 @pytest.mark.parametrize(
@@ -78,12 +78,17 @@ def test_a_finding_has_an_aspect_a_severity_and_the_words_of_its_place(
 def test_every_aspect_was_examined_and_every_finding_is_settled_and_reported(tmp_path: Path) -> None:
     finding = ["F1 | correctness | MUST | data.txt:2 | `two` | wrong by one"]
     assert faults(tmp_path, "findings", ["data.txt"], [], EXAMINED[:3]) == [
-        "examined: say what was looked at for security"
+        "examined: say what was looked at for security, with path:line"
     ]
     assert faults(tmp_path, "findings", ["data.txt"], finding, EXAMINED[1:]) == []
     assert faults(tmp_path, "findings", ["data.txt"], finding, "{examined}") == [
-        f"examined: say what was looked at for {aspect}" for aspect in ASPECTS[1:]
+        f"examined: say what was looked at for {aspect}, with path:line" for aspect in ASPECTS[1:]
     ]
+    for nowhere in ("all of it was read", "data.txt:9 was looked at"):
+        assert faults(tmp_path, "findings", ["data.txt"], [], [*EXAMINED[:3], f"security | {nowhere}"]) == [
+            "examined: say what was looked at for security, with path:line"
+        ]
+    assert faults(tmp_path, "findings", ["data.txt", "./data.txt"], [], EXAMINED) == ["data.txt is named twice"]
     assert faults(tmp_path, "findings", ["gone.txt"], [], EXAMINED)[0].startswith("gone.txt: no such file")
     assert faults(tmp_path, "report", finding, EXAMINED, []) == ["finding F1 is missing"]
     dropped = ["F1 | dropped | yes"]
@@ -107,5 +112,5 @@ def test_the_report_has_what_was_kept_the_most_severe_first(tmp_path: Path) -> N
     assert json.loads(printed) == (
         "Verdict: fail.\n\n- MUST, security, data.txt:2: a | b (kept: data.txt:2)\n"
         "- COULD, readability, data.txt:1: says nothing (kept: data.txt:1)\n\n"
-        "Examined, and nothing found:\n- correctness | all three lines of it"
+        "Examined, and nothing found:\n- correctness | all three lines of data.txt:1"
     )

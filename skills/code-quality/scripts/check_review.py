@@ -31,7 +31,7 @@ def file_faults(files: Rows) -> Rows:
     """Files that are not there, or named twice."""
     found = [f"{path:.200}: {why}" for path in files if (why := checks.path_fault(path))]
     found += [f"{path:.200} is a folder: name its files" for path in files if not found and os.path.isdir(path)]
-    return found + [f"{path:.200} is named twice" for path in checks.repeated(files)]
+    return found + [f"{path:.200} is named twice" for path in checks.repeated(map(os.path.normpath, files))]
 
 
 def finding_faults(files: Rows, findings: Rows, examined: Rows) -> Rows:
@@ -39,10 +39,18 @@ def finding_faults(files: Rows, findings: Rows, examined: Rows) -> Rows:
     found = file_faults(files) + checks.row_faults(findings, FORM)
     if not found:
         found = [fault for number, row in enumerate(findings, 1) for fault in _faults_of(number, row, files)]
-    looked = [checks.cells(row)[0] for row in examined if not checks.says_little(row.partition("|")[2])]
+    looked = [checks.cells(row)[0] for row in examined if _names_what(row.partition("|")[2])]
     looked_at = {*looked, *(checks.cells(row)[1] for row in findings if "|" in row)}
-    found += [f"examined: say what was looked at for {aspect}" for aspect in ASPECTS if aspect not in looked_at]
+    found += [
+        f"examined: say what was looked at for {aspect}, with path:line"
+        for aspect in ASPECTS
+        if aspect not in looked_at
+    ]
     return found + [f"examined: {name:.40} is none of {', '.join(ASPECTS)}" for name in looked if name not in ASPECTS]
+
+
+def _names_what(text: str) -> bool:
+    return not checks.says_little(text) and checks.names_location(text)
 
 
 def _faults_of(number: int, row: str, files: Rows) -> Rows:
