@@ -276,6 +276,14 @@ def test_every_point_has_its_id_and_says_something_of_its_own(points: ROWS, want
         (["How many are there? | as A1 says | A1, A2 | many | few"], ["'How many are there?' names A1: whoever"]),
         (["How many are there? | logs | A1, A2, A9 | many | few"], ["'How many are there?' tests A9, which is no"]),
         (["How many are there? | logs | A1, A2 | many | many"], ["'How many are there?' is upheld and refuted by the"]),
+        (
+            ["How many are there? | logs | A1, A2 | so  many. | So many"],
+            ["'How many are there?' is upheld and refuted"],
+        ),
+        (
+            ["How many are there? | logs | A1 | many | few", "how many  are there | Logs | A2 | many | few"],
+            ["'how many  are there | Logs' is asked twice: ask something else"],
+        ),
         ([*ASKED, ASKED[0]], [f"{ASKED[0].partition(' | A1')[0][:60]!r} is asked twice: ask something else"]),
         ([*ASKED, "How many are there? | logs | it | many | few"], ["'How many are there?' tests no id"]),
     ],

@@ -86,14 +86,21 @@ def test_faults(points: Rows, tests: Rows) -> Rows:
         found += [f"{question[:60]!r} tests {name}, which is no point" for name in names if name not in known]
         if not names:
             found.append(f"{question[:60]!r} tests no id: name the one that it tests, as A1")
-        if upheld and upheld.casefold() == refuted.casefold():
+        if upheld and _said(upheld) == _said(refuted):
             found.append(f"{question[:60]!r} is upheld and refuted by the same answer: say what would decide")
         asked |= set(names)
-    twice = checks.repeated(" | ".join(parts_of(row, TEST)[:2]) for row in tests)
+    asking = [parts_of(row, TEST)[:2] for row in tests]
+    texts = {" | ".join(map(_said, parts)): " | ".join(parts) for parts in asking}
+    twice = [texts[said] for said in checks.repeated(" | ".join(map(_said, parts)) for parts in asking)]
     found += [f"{row[:60]!r} is asked twice: ask something else, or name all of its ids in one" for row in twice]
     return found + [
         f"no question tests {name}, which is load-bearing" for name in bearing_of(points) if name not in asked
     ]
+
+
+def _said(text: str) -> str:
+    """The text as it is compared: neither case, blanks nor its last mark make it another one."""
+    return checks.flat(text).casefold().rstrip(".?!")
 
 
 def questions_of(tests: Rows) -> Rows:
