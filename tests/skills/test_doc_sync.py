@@ -373,6 +373,10 @@ def record_file(agent: Follower, block: Block, values: dict[str, list[str]]) -> 
             ["'README.md:9 | x | src/lock.py:1': the file has 3 lines"],
         ),
         (["README.md:1 | x | src/lock.py:1 `= 6`", *COMPARED[1:]], ["src/lock.py:1: `= 6` is not in that line"]),
+        (
+            [f"{COMPARED[0].split(' |')[0]} | x | none: no", *COMPARED[1:]],
+            [f"'{COMPARED[0].split(' |')[0]} | x | none: no': say why, in more than a word; write document:line"],
+        ),
         ([f"{row.split(' |')[0]} | x | none: so it is" for row in COMPARED], ["compared: no row names the place that"]),
     ],
 )

@@ -314,7 +314,9 @@ def comparison_complaints(documents: Rows, compared: Rows) -> Rows:
         why, (file, _, _) = open_place(parts[0])
         if not why and file not in documents:
             why = "this is no document in scope"
-        if not why and not parts[2].startswith("none:"):
+        if not why and parts[2].startswith("none:"):
+            why = "" if checks.is_reason(parts[2].removeprefix("none:")) else "say why, in more than a word"
+        elif not why:
             # What stands behind the place says why, and is not looked at.
             why, (other, _, _) = open_place(re.split(r"[\s,;]", parts[2], maxsplit=1)[0])
             why = why or ("a document does not decide what it says itself" if other == file else "")
