@@ -812,6 +812,11 @@ def test_a_plan_that_was_changed_since_it_was_approved_is_not_carried_out(crew: 
     assert "plan_data.py save plans/shop plans/shop/plan.2.json takes that one back" in refused.why
     plan_data(root, "save", WHERE, f"{WHERE}/plan.2.json")
     assert crew.begin(unapproved=None).step == "approve"
+    for version in ("plan.2.json", "plan.4.json"):
+        (root / WHERE / version).write_text(json.dumps(changed), encoding="utf-8")
+    refused = crew.begin(unapproved=None)
+    assert "not what was approved (plan.2.json)" in refused.why
+    assert "takes that one back" not in refused.why
 
 
 @pytest.mark.req("S-01")

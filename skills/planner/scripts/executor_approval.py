@@ -26,6 +26,7 @@ if root not in sys.path:
 from plandata.command import plan_in  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.form import content_id  # type: ignore[import-not-found]
+from plandata.store import load  # type: ignore[import-not-found]
 
 from skills.lib.errors import LedgerError, LockstepError
 from skills.lib.ledger import Ledger
@@ -121,7 +122,8 @@ def main(arguments: list[str]) -> int:
     if same or reason:
         print(json.dumps(f"{this}, approved by {f'run {same[-1].run} of planner' if same else 'no run of planner'}"))
         return 0
-    print(_missing(folder, [one for one in found if not one.forged], [one for one in found if one.forged], number))
+    approved, forged = [one for one in found if not one.forged], [one for one in found if one.forged]
+    print(_missing(folder, approved, forged, number))
     return 1
 
 
@@ -150,7 +152,8 @@ def _missing(folder: str, found: list[Approval], forged: list[Approval], number:
         last = found[-1]
         what = f"the plan in {folder} was changed since run {last.run} of planner approved it: plan.{number}.json is"
         what += f" not what was approved ({last.version or 'nothing is on record'})"
-        back = f"plan_data.py save {folder} {folder}/{last.version} takes that one back; or " if last.version else ""
+        kept = _version_of(folder, last)
+        back = f"plan_data.py save {folder} {folder}/{kept} takes that one back; or " if kept else ""
         return f"{what}\n{back}{begin}"
     if forged:
         other = (
@@ -158,6 +161,15 @@ def _missing(folder: str, found: list[Approval], forged: list[Approval], number:
         )
         return f"{other}: it approves nothing\nplan anew by {PLANNER}, or {begin}"
     return f"no finished run of planner in this project approved the plan in {folder}\nfinish that run, or {begin}"
+
+
+def _version_of(folder: str, approved: Approval) -> str:
+    """The file of the version that was approved, if it still has that content; else an empty text."""
+    number = re.fullmatch(r"plan\.(\d+)\.json", approved.version)
+    try:
+        return approved.version if number and content_id(load(folder, int(number[1]))[1]) == approved.content else ""
+    except PlanError:
+        return ""
 
 
 if __name__ == "__main__":
