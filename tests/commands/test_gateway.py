@@ -86,6 +86,7 @@ def test_a_command_that_fails_is_1_and_its_exit_code_is_told(cli: Command, files
         (["run", "read_file", "path=-x"], 3, "does not match its pattern"),
         (["run", "read_file", "path=absent"], 4, "No such file or directory"),
         (["run", "python_run", "script=scripts/show.py", "--env", "PATH=x"], 3, "takes no variable 'PATH'"),
+        (["run", "python_run", "script=scripts/write_file.py", "args=README.md"], 2, "--stdin < FILE"),
         (["trust"], 2, "has no lockstep.gateway.yaml"),
     ],
 )

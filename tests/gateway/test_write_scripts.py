@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from skills.lib.errors import UsageError
 from skills.lib.gateway import GatewayResult, safe_py_runner
 from skills.lib.gateway.places import SHIPPED, shipped_scripts
 from tests.gateway.conftest import Setup
@@ -30,6 +31,15 @@ def test_a_file_is_written_from_standard_input_byte_for_byte(setup: Setup) -> No
     assert read(setup, "build/new/a.md") == TEXT
     assert safe_py_runner("scripts\\write_file.py", ["build\\new\\a.md"], stdin_text="").ok
     assert read(setup, "build/new/a.md") == ""
+
+
+@pytest.mark.parametrize("command", ["python_run", "script_run"])
+def test_a_file_is_not_emptied_by_a_call_without_content(setup: Setup, command: str) -> None:
+    before = read(setup, "README.md")
+    with pytest.raises(UsageError, match=r"write_file\.py writes its standard input, and none is given") as refused:
+        setup.gateway.run(command, {"script": "scripts/write_file.py", "args": ["README.md"]})
+    assert refused.value.remedy == 'give the content as stdin_text; "" makes an empty file'
+    assert read(setup, "README.md") == before != ""
 
 
 def test_ten_megabytes_are_written(setup: Setup) -> None:

@@ -75,7 +75,7 @@ def run(
         key: texts if isinstance(texts, str) else texts[-1]
         for key, texts in _pairs(env_vars, "NAME=VALUE, which --env takes", "TZ=UTC").items()
     }
-    stdin_text = _standard_input() if reads_stdin else ""
+    stdin_text = _standard_input() if reads_stdin else None
     _require_own(project)
     opened = Gateway(project)
     if dry_run:

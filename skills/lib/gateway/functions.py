@@ -23,7 +23,7 @@ def safe_py_runner(
     script: str,
     args: Sequence[str] = (),
     env_vars: Mapping[str, str] | None = None,
-    stdin_text: str = "",
+    stdin_text: str | None = None,
 ) -> GatewayResult:
     """Run a Python script below ``scripts/`` or ``skills/SKILL/`` of the working directory's project; its result.
 

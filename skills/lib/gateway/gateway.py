@@ -133,7 +133,11 @@ class Gateway:
         )
 
     def prepare(
-        self, name: str, given: Mapping[str, object], env_vars: Mapping[str, str] | None = None, stdin_text: str = ""
+        self,
+        name: str,
+        given: Mapping[str, object],
+        env_vars: Mapping[str, str] | None = None,
+        stdin_text: str | None = None,
     ) -> Prepared:
         """Check a call, and return what it would run. Raises UsageError or RefusedError.
 
@@ -147,6 +151,7 @@ class Gateway:
         setting, script = command.setting, ""
         if command.does == RUN_SCRIPT:
             script = values["script"][0]
+            _require_content(script, stdin_text)
             runner = self._runner(script)
             setting = runner.setting
             # Lockstep's own scripts need what it is installed with, whatever runs those of the project.
@@ -172,7 +177,11 @@ class Gateway:
         )
 
     def run(
-        self, name: str, given: Mapping[str, object], env_vars: Mapping[str, str] | None = None, stdin_text: str = ""
+        self,
+        name: str,
+        given: Mapping[str, object],
+        env_vars: Mapping[str, str] | None = None,
+        stdin_text: str | None = None,
     ) -> GatewayResult:
         """Check a call and run it. Raises UsageError, RefusedError or EnvironmentProblem if it was not run."""
         call = self.prepare(name, given, env_vars, stdin_text)
@@ -187,7 +196,7 @@ class Gateway:
         script: str,
         args: Sequence[str] = (),
         env_vars: Mapping[str, str] | None = None,
-        stdin_text: str = "",
+        stdin_text: str | None = None,
     ) -> GatewayResult:
         """Run a Python script of the project; the same as the command ``python_run``."""
         return self.run("python_run", {"script": script, "args": list(args)}, env_vars, stdin_text)
@@ -303,7 +312,19 @@ def _executed(file: GatewayFile, project: str) -> list[str]:
     return [word for word in found if os.path.isfile(os.path.join(project, word))]
 
 
-def _stdin(command: Command, text: str) -> bytes:
+def _require_content(script: str, stdin_text: str | None) -> None:
+    """UsageError if a file would be emptied by a call that forgot its content."""
+    if stdin_text is None and _is_shipped(script) and os.path.basename(script) == "write_file.py":
+        raise UsageError(
+            "write_file.py writes its standard input, and none is given",
+            remedy='give the content as stdin_text; "" makes an empty file',
+            in_shell="--stdin < FILE, or a pipe and --stdin; --stdin < /dev/null makes an empty file",
+        )
+
+
+def _stdin(command: Command, text: str | None) -> bytes:
+    if text is None:
+        return b""
     if not isinstance(text, str):
         raise UsageError(f"{command.name}: stdin_text is no text")
     try:

@@ -36,7 +36,10 @@ def gateway_tools(project: str) -> list[Tool]:
         return _result(Gateway(project).run(command, params or {}))
 
     def run(
-        script: str, args: list[str] | None = None, env_vars: dict[str, str] | None = None, stdin_text: str = ""
+        script: str,
+        args: list[str] | None = None,
+        env_vars: dict[str, str] | None = None,
+        stdin_text: str | None = None,
     ) -> Result:
         return _result(Gateway(project).run_python(script, args or (), env_vars, stdin_text))
 

@@ -96,7 +96,7 @@ def _command(given: Given) -> Answer:
 
 
 def _script(given: Given) -> Answer:
-    args, variables, stdin = given.get("args", []), given.get("env_vars", {}), given.get("stdin_text", "")
+    args, variables, stdin = given.get("args", []), given.get("env_vars", {}), given.get("stdin_text")
     return _ended(Gateway(given["project"]).run_python(given["script"], args, variables, stdin))
 
 
