@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from skills.lib.errors import RefusedError
+from skills.lib.fleet.folders import Folders
 from skills.lib.fleet.repository import Repository
-from tests.fleet.fleets import git, project
+from tests.fleet.fleets import git, project, worker
 
 ADD = "#!/bin/sh\ntouch {0}\ncat\n"
 
@@ -100,3 +103,58 @@ def test_a_project_in_a_folder_of_a_repository_and_one_without_a_commit(tmp_path
     tree = repository.check_out(repository.begin("abc"), str(tmp_path / "w" / "abc"), str(tmp_path / "w" / "abc.index"))
     assert Path(tree.project) == tmp_path / "w" / "abc" / "below"
     assert (Path(tree.project) / "file").read_text(encoding="utf-8") == "x\n"
+
+
+def folders(top: Path) -> tuple[Folders, Repository, Path]:
+    """The folders of the worker w of a project, and where its worktrees are."""
+    repository = Repository(str(project(top)))
+    place = top / ".lockstep" / "fleet" / "w"
+    return Folders(repository, str(place)), repository, place / "runs"
+
+
+@pytest.mark.parametrize("link", ["fleet/w", "fleet/w/runs"])
+def test_a_worker_whose_folder_is_a_link_is_refused_and_removes_nothing_behind_it(tmp_path: Path, link: str) -> None:
+    repository = Repository(str(project(tmp_path / "p")))
+    outside = tmp_path / "outside"
+    (outside / "runs" / "projects").mkdir(parents=True)
+    (outside / "runs" / "projects.json").write_text("{}", encoding="utf-8")
+    place = tmp_path / "p" / ".lockstep" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(outside if link == "fleet/w" else outside / "runs")
+    with pytest.raises(RefusedError, match="is a link"):
+        Folders(repository, str(tmp_path / "p" / ".lockstep" / "fleet" / "w"))
+    with pytest.raises(RefusedError, match="is a link"), worker(tmp_path / "p", name="w"):
+        pass
+    assert sorted(path.name for path in outside.rglob("*")) == ["projects", "projects.json", "runs"]
+
+
+def test_a_note_that_a_project_brings_leads_to_no_other_folder(tmp_path: Path) -> None:
+    found, repository, runs = folders(tmp_path / "p")
+    commit, outside = repository.begin("abc"), tmp_path / "outside"
+    outside.mkdir()
+    (runs / "abc").mkdir()
+    git(tmp_path / "p", "worktree", "add", "--quiet", str(tmp_path / "mine"))
+    admin = tmp_path / "p" / ".git" / "worktrees" / "mine"
+    note = {"folder": str(outside), "admin": str(admin), "project": str(outside), "made": [commit]}
+    (runs / "abc.json").write_text(json.dumps(note), encoding="utf-8")
+    assert found.prepare("abc", commit).tree.project == str(runs / "abc")
+    found.remove("abc")
+    assert (admin / "HEAD").is_file()
+
+
+@pytest.mark.parametrize("name", ["abc", "abc.index"])
+def test_a_link_in_the_place_of_a_worktree_or_of_its_index_is_replaced(tmp_path: Path, name: str) -> None:
+    found, repository, runs = folders(tmp_path / "p")
+    commit, outside = repository.begin("abc"), tmp_path / "outside"
+    outside.mkdir()
+    (tmp_path / "kept").write_text("kept\n", encoding="utf-8")
+    (runs / name).symlink_to(outside if name == "abc" else tmp_path / "kept")
+    if name == "abc.index":
+        (runs / "abc").mkdir()
+    note = {"folder": "", "admin": "", "project": "", "made": [commit]}
+    (runs / "abc.json").write_text(json.dumps(note), encoding="utf-8")
+    made = found.prepare("abc", commit)
+    assert (Path(made.tree.project) / "README.md").read_text(encoding="utf-8") == "A project.\n"
+    assert not (runs / name).is_symlink()
+    assert list(outside.iterdir()) == []
+    assert (tmp_path / "kept").read_text(encoding="utf-8") == "kept\n"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from skills.lib import compact_json, files
 from skills.lib.agent.kept import removal
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.fleet.places import refuse
 from skills.lib.fleet.repository import Repository, Worktree
 from skills.lib.status_files import is_id
 
@@ -49,6 +50,7 @@ class Folders:
     def __init__(self, repository: Repository, place: str) -> None:
         self._repository, self.place = repository, place
         self._runs = os.path.join(place, "runs")
+        refuse(next(filter(os.path.islink, (place, self._runs)), ""))
         os.makedirs(self._runs, mode=0o700, exist_ok=True)
 
     def prepare(self, run: str, commit: str) -> RunFolder:
@@ -77,6 +79,8 @@ class Folders:
         path = os.path.join(self._runs, run)
         if found := self._known(run):
             self._repository.remove(found.tree)
+        if os.path.islink(path):
+            files.remove(path)
         shutil.rmtree(path, ignore_errors=True)
         for end in (".index", ".index.lock", _NOTE):
             files.remove(f"{path}{end}")
@@ -89,10 +93,13 @@ class Folders:
                 yield name.removesuffix(_NOTE)
 
     def _known(self, run: str) -> RunFolder | None:
+        """The folder by its note; of a note that the project brought nothing leads elsewhere."""
         path = os.path.join(self._runs, run)
+        if os.path.islink(path) or os.path.islink(f"{path}.index"):
+            return None
         try:
             data = compact_json.load_object(files.read(f"{path}{_NOTE}", _LONGEST).decode("utf-8", "surrogateescape"))
-            tree = Worktree(path, str(data["admin"]), str(data["project"]))
+            tree = self._repository.worktree(path, str(data["admin"]))
             return RunFolder(run, path, tree, [str(one) for one in data["made"]])
         except (OSError, ValueError, KeyError, TypeError):
             return None

@@ -79,12 +79,17 @@ def close(engine: sa.Engine) -> None:
     engine.dispose()
 
 
-def folder(project: str) -> str:
-    """The folder of the fleet of a project. Raises RefusedError if a link leads elsewhere."""
+def folder(project: str, *below: str) -> str:
+    """The folder of the fleet of a project, or one below it. Raises RefusedError if a link leads elsewhere."""
     home = os.path.abspath(paths.home(project))
-    if link := paths.link_in(home, FOLDER):
+    refuse(paths.link_in(home, FOLDER, *below))
+    return os.path.join(home, FOLDER, *below)
+
+
+def refuse(link: str) -> None:
+    """Raise RefusedError if there is a link, by its path: whoever wrote the project may have put it there."""
+    if link:
         raise RefusedError(f"{link} is a link: nothing is written through it", remedy="remove it")
-    return os.path.join(home, FOLDER)
 
 
 def _address(project: str) -> Address:

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Collection
 
+from skills.lib import files
 from skills.lib.errors import EnvironmentProblem, RefusedError
 from skills.lib.git import Git
 from skills.lib.ledger.contents import without_filters
@@ -23,6 +24,8 @@ _TIMEOUT = 300.0
 _TRIES = 20
 # How long it is waited after a checkout that failed, in seconds.
 _PAUSES = (0.2, 0.5, 1.0, 2.0)
+# No path is longer (bytes).
+_LONGEST = 10_000
 _SETTINGS = {
     "advice.addEmbeddedRepo": "false",
     "advice.detachedHead": "false",
@@ -127,13 +130,27 @@ class Repository:
         with open(os.path.join(folder, ".git"), encoding="utf-8", errors="surrogateescape") as file:
             admin = file.read().removeprefix("gitdir:").strip()
         shutil.copyfile(os.path.join(admin, "index"), index)
+        return self.worktree(folder, admin)
+
+    def worktree(self, folder: str, admin: str) -> Worktree:
+        """The worktree in a folder, by its own folder in the repository."""
         return Worktree(folder, admin, os.path.join(folder, self._prefix).rstrip(os.sep))
 
     def remove(self, tree: Worktree) -> None:
         """Remove a worktree; the commits stay."""
         shutil.rmtree(tree.folder, ignore_errors=True)
-        if os.path.dirname(os.path.realpath(tree.admin)) == os.path.realpath(os.path.join(self._common, "worktrees")):
+        if self._is_of(tree):
             shutil.rmtree(tree.admin, ignore_errors=True)
+
+    def _is_of(self, tree: Worktree) -> bool:
+        """True if a worktree's own folder in the repository is that of its folder, and of no other worktree."""
+        if os.path.dirname(os.path.realpath(tree.admin)) != os.path.realpath(os.path.join(self._common, "worktrees")):
+            return False
+        try:
+            named = os.fsdecode(files.read(os.path.join(tree.admin, "gitdir"), _LONGEST)).strip()
+        except (OSError, ValueError):
+            return False
+        return os.path.realpath(os.path.dirname(named)) == os.path.realpath(tree.folder)
 
     def _git(self, folder: str, **variables: str) -> Git:
         """git with the files of a folder, whatever the folder says of its repository."""

@@ -213,8 +213,9 @@ class Worker:
         machine = re.sub(r"[^A-Za-z0-9-]", "-", os.uname().nodename).strip("-")[:40] or "machine"
         names = [self._given] if self._given else [f"{machine}-{number}" for number in range(1, _MOST)]
         for name in names:
-            os.makedirs(os.path.join(self._place, name), mode=0o700, exist_ok=True)
-            lock = FileLock(os.path.join(self._place, name, "worker.lock"), mode=0o600, is_singleton=False)
+            place = folder(self.project, name)
+            os.makedirs(place, mode=0o700, exist_ok=True)
+            lock = FileLock(os.path.join(place, "worker.lock"), mode=0o600, is_singleton=False)
             with contextlib.suppress(Timeout):
                 lock.acquire(timeout=0)
                 self._opened.callback(lock.release)
