@@ -479,8 +479,16 @@ def test_a_finding_has_a_place_and_a_severity(project: Path, findings: list[str]
         ([ROUND_FINDING], [], ["the candidate shop/load.py:6 is in no finding and not dismissed"]),
         (
             [],
-            ["shop/cart.py:51 | x", "shop/load.py:6 | y"],
+            ["shop/cart.py:51 | best effort", "shop/load.py:6 | best effort"],
             ["the candidate shop/cart.py:5 is in no finding and not dismissed"],
+        ),
+        (
+            [],
+            ["shop/cart.py:5", "shop/load.py:6 | no"],
+            [
+                "dismissed 'shop/cart.py:5': write path:line | why it is none, in more than a word",
+                "dismissed 'shop/load.py:6 | no': write path:line | why it is none, in more than a word",
+            ],
         ),
     ],
 )
@@ -597,8 +605,9 @@ def test_good_work_items_have_no_fault(project: Path) -> None:
     "left, why",
     [
         (["C2 | the export reads both, shop/cart.py:5"], ['"items.json"']),
-        (["C2"], ['left: write "C2 | why no item serves it"']),
-        (["C1 | x"], ["C1 in left is not ruled refactor", "no item serves C2, which is ruled refactor"]),
+        (["C2"], ['left: write "C2 | why no item serves it", in more than a word']),
+        (["C2 | no"], ['left: write "C2 | why no item serves it", in more than a word']),
+        (["C1 | as it was"], ["C1 in left is not ruled refactor", "no item serves C2, which is ruled refactor"]),
         ([], ["there is no item", "no item serves C2, which is ruled refactor"]),
     ],
 )

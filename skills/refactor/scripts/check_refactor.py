@@ -63,6 +63,11 @@ def finding_faults(rows: Rows, candidates: Rows, dismissed: Rows) -> list[str]:
             found.append(f"{where}: {len(parts)} parts; write {form}")
         if len(parts) > 1 and parts[1] not in SEVERITIES:
             found.append(f"{where}: {parts[1][:20]!r} is not a severity; use one of {', '.join(SEVERITIES)}")
+    found += [
+        f"dismissed {row[:60]!r}: write path:line | why it is none, in more than a word"
+        for row in dismissed
+        if not checks.is_reason(" ".join(checks.cells(row)[1:]))
+    ]
     named = "\n".join([*rows, *dismissed]).replace("`", "")
     places = dict.fromkeys(map(checks.location, in_full(candidates)))
     silent = [place for place in places if not re.search(re.escape(place) + r"(?!\d)", named)]

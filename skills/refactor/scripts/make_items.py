@@ -68,8 +68,8 @@ def faults(run: Recorded) -> list[str]:
         return ["items is a JSON array of work items"]
     found = [fault for at, item in enumerate(run.new, 1) for fault in form_faults(item, f"item {at}")]
     found += run.edit_faults + [fault for item in run.kept for fault in form_faults(item, "an edited item")]
-    if not all(len(checks.cells(row)) > 1 and checks.cells(row)[1] for row in run.left):
-        found.append('left: write "C2 | why no item serves it"')
+    if not all(checks.is_reason(" ".join(checks.cells(row)[1:])) for row in run.left):
+        found.append('left: write "C2 | why no item serves it", in more than a word')
     if found:
         return found
     given = [item["id"] for item in run.new]
