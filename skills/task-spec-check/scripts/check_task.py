@@ -84,11 +84,6 @@ def _require_unchanged(place: dict[str, Any], found: task.Task, commit: str) -> 
         before = task.chosen({"issue": {}, "tasks": json.loads(kept)}, found.id, f"{place['tasks']} at the base")
     except (TaskProblem, ValueError):
         return  # it had no such task then
-    if before.base and changes.is_earlier(os.getcwd(), before.base, commit):
-        raise TaskProblem(
-            f"{place['tasks']}: base of {found.id} was {before.base[:12]} at {commit[:12]}, and what was changed in "
-            "between would not be seen: put it back, and begin without --base"
-        )
     for part in ("criteria", "allowed"):
         if getattr(before, part) != getattr(found, part):
             what = "acceptanceCriteria" if part == "criteria" else "filesAllowed"
@@ -96,6 +91,12 @@ def _require_unchanged(place: dict[str, Any], found: task.Task, commit: str) -> 
                 f"{place['tasks']}: {what} of {found.id} is not what it was at the base {commit[:12]}; a task is not "
                 "changed by its own work: put it back, or have the change committed before the base"
             )
+    unseen = changes.between(os.getcwd(), before.base, commit, place["state"]) if before.base else []
+    if unseen:
+        raise TaskProblem(
+            f"{place['tasks']}: base of {found.id} was {before.base[:12]} at the base {commit[:12]}, and changes in "
+            f"between, as of {unseen[0]}, would not be seen: put it back, or commit the tasks without it and name that"
+        )
 
 
 def judge(profile: str, loaded: str, evidence: str, before: str) -> dict[str, Any]:

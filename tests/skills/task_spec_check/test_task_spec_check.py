@@ -175,20 +175,34 @@ def test_a_task_that_cannot_be_judged_is_refused_with_the_place(
     assert why in loaded(project).why
 
 
+def committed(project: Path, tasks: list[dict[str, Any]]) -> str:
+    """The commit of the project with these tasks in it."""
+    state(project, tasks)
+    run(project, "git", "add", "-Af", ".")
+    run(project, "git", "commit", "-qm", "more")
+    return run(project, "git", "rev-parse", "HEAD")
+
+
 def test_the_base_of_a_task_is_not_moved_behind_its_own_work(project: Path) -> None:
     first = run(project, "git", "rev-parse", "HEAD")
-    state(project, [{**TASK, "base": first}, OTHER])
+    run(project, "git", "checkout", "-q", "--", ".")
     (project / "forbidden.py").write_text("x = 1\n")
-    run(project, "git", "add", "-f", ".lockstep-task", "forbidden.py")
-    run(project, "git", "commit", "-qm", "work")
-    work = run(project, "git", "rev-parse", "HEAD")
-    told = f"base of T1 was {first[:12]} at {work[:12]}, and what was changed in between would not be seen"
+    work = committed(project, [{**TASK, "base": first}, OTHER])
+    told = f"base of T1 was {first[:12]} at the base {work[:12]}, and changes in between, as of forbidden.py, would not"
     state(project, [{**TASK, "base": work}, OTHER])
     assert told in loaded(project).why
     state(project, [TASK, OTHER])
     assert told in loaded(project, "--base", work).why
     state(project, [{**TASK, "base": first}, OTHER])
     assert "forbidden.py was added" in loaded(project).words("CONTEXT")
+
+
+def test_a_base_is_moved_to_the_commit_that_has_nothing_but_the_tasks(project: Path) -> None:
+    run(project, "git", "checkout", "-q", "--", ".")
+    first = run(project, "git", "rev-parse", "HEAD")
+    tasks = committed(project, [{**TASK, "base": first}, OTHER])
+    state(project, [{**TASK, "base": tasks}, OTHER])
+    assert loaded(project).at == "prove"
 
 
 def test_a_task_is_not_changed_by_its_own_work(project: Path) -> None:

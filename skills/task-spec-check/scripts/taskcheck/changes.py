@@ -62,10 +62,16 @@ def _ancestor(git: Git, revision: str, what: str) -> str:
     return commit
 
 
-def is_earlier(project: str, revision: str, commit: str) -> bool:
-    """True if a revision is a commit that the other one came after."""
-    git, found = Git(project), _commit(Git(project), revision)
-    return found not in ("", commit) and git.output("merge-base", "--is-ancestor", found, commit) is not None
+def between(project: str, revision: str, commit: str, state: str) -> list[str]:
+    """The paths, but for those of the state, that a commit has otherwise than an ancestor; none if it is none."""
+    git = Git(project)
+    first = _commit(git, revision)
+    if not first or git.output("merge-base", "--is-ancestor", first, commit) is None:
+        return []
+    printed = (
+        git.output("diff-tree", "-r", "--no-renames", "--name-only", "--relative", "-z", first, commit, "--") or b""
+    )
+    return [path for path in os.fsdecode(printed).split("\0")[:-1] if not _is_state(path, state)]
 
 
 def _commit(git: Git, revision: str) -> str:
