@@ -104,7 +104,8 @@ def judge(profile: str, loaded: str, evidence: str, before: str) -> dict[str, An
     place, one = task.profile(profile), json.loads(loaded)
     criteria = [task.Criterion(**row) for row in one["criteria"]]
     reports, wrong = reading.reports(json.loads(evidence), criteria)
-    wrong = wrong or task.faults("evidence", reports, "evidence") or judging.report_faults(criteria, reports)
+    wrong = wrong or task.faults("evidence", reports, "evidence")
+    wrong = wrong or judging.report_faults(criteria, reports, lambda: changes.files(os.getcwd(), place["state"]))
     commit = one["base"].split()[0]
     known = (task.answer(before) or {}).get("tree", one["changed"])
     now = changes.changed(os.getcwd(), commit, place["state"])

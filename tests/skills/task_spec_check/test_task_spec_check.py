@@ -291,6 +291,26 @@ def test_a_row_that_says_nothing_of_its_criterion_is_refused(project: Path, rows
     assert why in refused.why
 
 
+@pytest.mark.parametrize("path", [".lockstep-task/test_made.py", "build/test_made.py", "build/../build/test_made.py"])
+def test_a_file_that_is_not_compared_with_the_base_is_no_evidence(project: Path, path: str) -> None:
+    (project / ".git/info/exclude").write_text("build/\n", encoding="utf-8")
+    state(project, [{**TASK, "acceptanceCriteria": ["`greet` refuses an empty name with ValueError"]}, OTHER])
+    block = loaded(project)
+    (project / "build").mkdir()
+    made = 'def test_greet_refuses_an_empty_name():\n    assert "ValueError"\n'
+    (project / path).write_text(made, encoding="utf-8")
+    row = f"C1 PASS high | test | {path}:1-2 | python3 -m pytest -q {path} | def test_greet_refuses_an_empty_name"
+    refused = Follower(SCRIPT, project).follow(block, {"evidence": [row]})
+    assert refused.kind == "refused"
+    assert "test_made.py is not compared with the base: git ignores it, or it is of the state" in refused.why
+    (project / "tests").mkdir(exist_ok=True)
+    (project / "link").symlink_to("tests")
+    (project / "tests/test_kept.py").write_text(made, encoding="utf-8")
+    again = Follower(SCRIPT, project)
+    row = row.replace(path, "link/test_kept.py")
+    assert again.follow(again.begin("--new"), {"evidence": [row]}).kind != "refused"
+
+
 def test_a_quote_may_have_bars_and_a_criterion_several_rows(project: Path) -> None:
     (project / "README.md").write_text("# Cart\n\nA discount | of 10 | percent.\n", encoding="utf-8")
     rows = [

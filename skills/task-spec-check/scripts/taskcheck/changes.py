@@ -109,6 +109,11 @@ def changed(project: str, base: str, state: str) -> list[str]:
     return found
 
 
+def files(project: str, state: str) -> set[str]:
+    """The paths that are compared with the base: those that git has or would take, but for those of the state."""
+    return {path for path in contents.manifest(project, ["."]) if not _is_state(path, state)}
+
+
 def path_of(change: str) -> str:
     """The path in a row of ``changed``."""
     how, _, path = change.partition(" ")

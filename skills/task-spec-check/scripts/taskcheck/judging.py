@@ -11,7 +11,7 @@ from skills.lib.checks import is_reason
 from . import looking, running, terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .looking import Shown
     from .task import Criterion
@@ -20,8 +20,13 @@ PASS, FAIL, INCONCLUSIVE = "PASS", "FAIL", "INCONCLUSIVE"
 _ORDER = ("low", "medium", "high")
 
 
-def report_faults(criteria: Sequence[Criterion], reports: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is wrong with a report before anything is run: criteria left out, no finding, places that are not there."""
+def report_faults(
+    criteria: Sequence[Criterion], reports: Sequence[Mapping[str, Any]], files: Callable[[], set[str]]
+) -> list[str]:
+    """What is wrong with a report before anything is run: criteria left out, no finding, places that are not there.
+
+    ``files`` gives the paths that are compared with the base: any other could have been written to be evidence.
+    """
     found = checks.coverage([one.id for one in criteria], [row["criterion"] for row in reports], "criterion")
     texts = {one.id: one for one in criteria}
     for row in reports:
@@ -31,7 +36,13 @@ def report_faults(criteria: Sequence[Criterion], reports: Sequence[Mapping[str, 
         if row["verdict"] == PASS and not rows and not (name in texts and texts[name].verify):
             found.append(f"{name}: give evidence for PASS, or record INCONCLUSIVE with what is missing")
         found += [f"{name}: {fault}" for one in rows for fault in looking.place_faults(one)]
-    return found
+    places = [] if found else [(row["criterion"], *looking.read_of(one)) for row in reports for one in row["evidence"]]
+    known = files() if any(paths for _, *paths in places) else set()
+    return found + [
+        f"{name}: {paths[0]} is not compared with the base: git ignores it, or it is of the state; name another file"
+        for name, *paths in places
+        if paths and not known.intersection(paths)
+    ]
 
 
 def judged(

@@ -79,6 +79,14 @@ def place_faults(row: Mapping[str, Any]) -> list[str]:
     return []
 
 
+def read_of(row: Mapping[str, Any]) -> list[str]:
+    """The file whose lines are evidence, as it is written and without links; none for evidence of another kind."""
+    if row["type"] not in ("test", "code", "command") or not row.get("location"):
+        return []
+    path = row["location"].partition(":")[0]
+    return [os.path.normpath(path), os.path.relpath(os.path.realpath(path), os.path.realpath(os.curdir))]
+
+
 def _location_fault(location: str) -> str:
     match = _LOCATION.fullmatch(location.strip())
     if match is None:
