@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +60,23 @@ def test_the_ref_of_a_run_is_pruned_with_it_and_no_other_ref(folder: Path) -> No
     assert "1 record removed." in pruned.output
     refs = git(folder, "for-each-ref", "--format=%(refname)").splitlines()
     assert refs == ["refs/heads/main", "refs/lockstep-other/x", f"refs/lockstep/{kept}"]
+
+
+def test_a_run_that_is_parked_says_why_and_how_to_go_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(folder, "submit", "plain", "look").stdout.strip()
+    monkeypatch.delenv("LOCKSTEP_MODEL")
+    words = [sys.executable, "-P", "-m", "lockstep", "agent", "work", "--until-empty", "--project", str(folder)]
+    worked = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
+    why = (
+        "no model is set; valid: provider:name, as openai:gpt-5.2 or anthropic:claude-sonnet-5; "
+        "try: set LOCKSTEP_MODEL, or give --model"
+    )
+    assert f"run {found} is parked: {why}\n" in worked.stderr
+    shown = run(folder, "status")
+    assert why in shown.stdout
+    assert shown.stderr.endswith(
+        f"1 run: 1 parked\nTo go on with one that is parked: lockstep agent submit --run RUN --project {folder}\n"
+    )
 
 
 def test_what_is_wrong_is_told(folder: Path, tmp_path: Path) -> None:

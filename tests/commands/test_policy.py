@@ -110,6 +110,8 @@ def test_what_cannot_be_read(cli: Command, words: list[str], message: str) -> No
     [
         ("{", "session.jsonl:2: this is no JSON"),
         ("[]", "session.jsonl:2: a record is an object with a tool"),
+        ('{"type": "user"}', "session.jsonl:2: a record is an object with a tool"),
+        ('{"tol": "shell"}', "session.jsonl:2: a record has no 'tol'; did you mean tool?"),
         ('{"tool": "a", "args": {}}', "session.jsonl:2: a record has no 'args'; did you mean arguments?"),
         ('{"tool": "a", "ok": 1}', "session.jsonl:2: arguments is an object, and ok is true or false"),
         ('{"tool": "a", "session": 1}', "session.jsonl:2: session, call and said are texts"),

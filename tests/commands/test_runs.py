@@ -677,6 +677,14 @@ def test_without_an_answer_it_tells_what_waits(
     assert cli("answer", run.id).out.count("lockstep answer") == 1
 
 
+def test_an_option_that_answer_does_not_have_is_no_run(cli: Command, at_gate: Run) -> None:
+    assert cli("answer", "--all").err == (
+        "lockstep: lockstep answer: no such option '--all'\n"
+        "  valid: --reason, --project, --help\n"
+        "  try:   lockstep answer --help\n"
+    )
+
+
 def test_an_answer_takes_a_terminal(cli: Command, at_gate: Run) -> None:
     shown = cli("answer", at_gate.id, "accept", "--reason", "known")
     assert shown.code == 3

@@ -188,7 +188,8 @@ def test_a_comma_in_braces_is_told_as_what_it_is(problems: Problems) -> None:
 
 
 def test_a_draft_is_no_workflow(problems: Problems) -> None:
-    assert problems("draft: true\n" + ONE) == [
+    (told,) = problems("draft: true\n" + ONE)
+    assert told == (
         "workflow.yaml:1: this is a draft that no person has accepted -> read it and correct it, then: lockstep adopt "
-        "PATH --accept"
-    ]
+        "skills/tea-time --accept"
+    )

@@ -53,6 +53,14 @@ def test_a_tree_rule_finds_its_bad_example_and_not_its_good_one(
     assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
 
 
+def test_a_skill_without_a_command_is_shown_at_the_first_line_of_its_text(tea: Registered, skill: Path) -> None:
+    front = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\n"
+    (skill / "SKILL.md").write_text(front + "\n\nMake tea.\n")
+    (found,) = validate_tree(str(skill.parent), [tea])
+    assert (found.rule, found.line) == ("skill-without-command", 7)
+    assert found.do == 'say at the top to run it: python3 "SKILL_DIR/scripts/tea.py" --step 1'
+
+
 def test_dispatch_from_a_sub_agent_is_found(load: Load, skill: Path, snapshot: SnapshotAssertion) -> None:
     rule = EXAMPLES["dispatch-from-sub-agent"]
     (skill / "SKILL.md").write_text(FRONT)

@@ -28,12 +28,15 @@ from skills.lib.runtime import Response, script
 @click.argument("answer", metavar="[ANSWER]", required=False, callback=checked_text)
 @click.option("--reason", callback=checked_text, metavar="TEXT", help="Why; kept with the answer.")
 @project_option
-@click.pass_obj
-def answer(screen: Screen, run_id: str | None, answer: str | None, reason: str | None, project: str) -> None:
+@click.pass_context
+def answer(ctx: click.Context, run_id: str | None, answer: str | None, reason: str | None, project: str) -> None:
     """Answer what RUN asks a person. It is recorded as a person's answer, so it takes a person at a terminal.
 
     Without ANSWER: what RUN asks; without RUN, what every run asks that waits.
     """
+    screen: Screen = ctx.obj
+    if run_id is not None and run_id.startswith("-"):
+        raise click.NoSuchOption(run_id, ctx=ctx)
     if answer is None or run_id is None:
         _print_asked(screen, run_id, project)
         return

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from skills.lib.engine.decision import Move
 
 log = logging.getLogger("lockstep.fleet")
-# How often a run is taken without a move before it waits for a person: what it does may end its workers.
+# How often a run is taken without a move before it is parked: what it does may end its workers.
 _TRIES = 5
 
 
@@ -155,7 +155,7 @@ class Driver:
         except (LeaseLost, LedgerError):
             raise
         except LockstepError as error:
-            return self._park(ledger, lease, " ".join(line.strip() for line in error.lines()))
+            return self._park(ledger, lease, _in_a_line(error))
         except Exception as error:
             log.exception("run %s", run.id)
             return self._park(ledger, lease, f"{type(error).__name__}: {error}")
@@ -183,7 +183,7 @@ class Driver:
     def _park(self, ledger: Ledger, lease: Lease, reason: str) -> str:
         """Note that a run waits until somebody submits it again. Raises LeaseLost if it is another worker's by now."""
         self._require(lease)
-        log.warning("run %s waits for a person: %s", lease.run, reason)
+        log.warning("run %s is parked: %s", lease.run, reason)
         run = ledger.run(lease.run)
         assert run is not None
         submissions.park(ledger, run, reason, "script", self._worker)
@@ -193,6 +193,11 @@ class Driver:
         """Raise LeaseLost if another worker follows the run by now."""
         if not self._members.has(lease):
             raise LeaseLost(f"another worker follows run {lease.run} by now")
+
+
+def _in_a_line(error: LockstepError) -> str:
+    """What was wrong, what is valid and what to try, in one line."""
+    return "; ".join(" ".join(line.split()) for line in error.lines())
 
 
 class Fence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import Any
 
 from skills.lib import paths
@@ -78,10 +79,12 @@ def lines_of(file: str) -> Callable[[At], int]:
 
 def _refuse_draft(reader: Reader, fields: dict[str, Any]) -> None:
     if "draft" in fields and reader.switch(fields["draft"], ("draft",), "draft"):
+        folder = os.path.dirname(reader.file)
+        skill = quote(min(folder, os.path.relpath(folder), key=len))
         reader.note(
             ("draft",),
             "this is a draft that no person has accepted",
-            remedy="read it and correct it, then: lockstep adopt PATH --accept",
+            remedy=f"read it and correct it, then: lockstep adopt {skill} --accept",
         )
         reader.done()
 

@@ -58,12 +58,13 @@ def _record(line: str, where: str) -> Recorded:
     except ValueError as error:
         raise UsageError(f"{where}: this is no JSON: {error}", remedy=_EXAMPLE) from None
     said = isinstance(data, dict) and isinstance(data.get("said"), str)
+    unknown = [name for name in data if name not in FIELDS] if isinstance(data, dict) else []
+    for name in unknown:
+        if (near := nearest(name, FIELDS)) or said or "tool" in data:
+            what = f"{where}: a record has no {name!r:.60}{did_you_mean(near)}"
+            raise UsageError(what, valid=", ".join(FIELDS))
     if not isinstance(data, dict) or not (said or isinstance(data.get("tool"), str)):
         raise UsageError(f"{where}: a record is an object with a tool", remedy=_EXAMPLE)
-    for name in data:
-        if name not in FIELDS:
-            near = did_you_mean(nearest(name, FIELDS))
-            raise UsageError(f"{where}: a record has no {name!r:.60}{near}", valid=", ".join(FIELDS))
     arguments, ok = data.get("arguments", {}), data.get("ok", True)
     if not isinstance(arguments, dict) or not isinstance(ok, bool):
         raise UsageError(f"{where}: arguments is an object, and ok is true or false", remedy=_EXAMPLE)

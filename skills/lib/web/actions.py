@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 Form = Mapping[str, str]
 # How many fields a form has, and how many characters a name.
 FIELDS, LONGEST_NAME = 200, 80
+# What a person can do in the pages, by the code of a refusal that says what an agent can do.
+_REMEDIES = {"already-open": "tick “Another run” in the form, or go on with the run that is open"}
 
 
 def posted(act: Callable[[Request, Form], Response]) -> Callable[[Request], Any]:
@@ -228,7 +230,8 @@ def _require_done(reply: Reply) -> None:
         faults = "; ".join(f"{name}: {fault}" for name, fault in refusal.faults.items())
         valid = ", ".join(one for several in refusal.valid.values() for one in several)
         is_said = all(fault in refusal.why for fault in refusal.faults.values())
-        raise RefusedError(refusal.why or faults, valid=valid, remedy="" if is_said else faults)
+        remedy = _REMEDIES.get(refusal.code, "" if is_said else faults)
+        raise RefusedError(refusal.why or faults, valid=valid, remedy=remedy)
 
 
 def _done(request: Request, path: str, run_id: str) -> Response:

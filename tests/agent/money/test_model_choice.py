@@ -88,6 +88,13 @@ def test_what_the_provider_does_not_have_is_the_default_and_said(
     assert f"{default} is used" in caplog.text
 
 
+def test_a_default_without_a_provider_is_the_default_and_nothing_is_said(
+    config: Config, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert chosen(model="gpt-5.2") == "gpt-5.2"
+    assert caplog.text == ""
+
+
 def test_a_bare_name_in_a_skill_for_another_host_is_of_its_provider(config: Config) -> None:
     assert chosen("claude-opus-4-5", model="anthropic:any") == "anthropic:claude-opus-4-5"
 

@@ -60,6 +60,18 @@ def test_uninstall_leaves_settings_that_it_cannot_edit_and_takes_the_rest(
     assert tree(project) == {".git": None}
 
 
+@pytest.mark.parametrize("host", sorted(SETTINGS))
+def test_hooks_that_are_added_by_hand_as_told_are_those_of_an_installation(
+    cli: Command, project: Path, host: str
+) -> None:
+    path = commented(cli, project, host)
+    written = json.loads(path.read_text().removeprefix("// mine\n"))
+    (project / ".lockstep" / "installed" / f"{host}.json").unlink()
+    refused = cli("install", host, "--scope", "project", "--skill", SKILL)
+    assert refused.code == 3
+    assert json.loads(refused.err.partition("by hand: ")[2])["hooks"] == written["hooks"]
+
+
 def test_settings_whose_hooks_were_taken_out_by_hand_are_left_alone(cli: Command, project: Path) -> None:
     path = commented(cli, project)
     path.write_text("// mine\n{}\n")

@@ -94,7 +94,7 @@ class ModelChoice:
 
     def _with_provider(self, named: str, default: str) -> str:
         """The model of a name that may have no provider, as those in a SKILL.md for another host; "" for another's."""
-        if ":" in named or named == self._given or not default:
+        if ":" in named or named in (self._given, default) or not default:
             return named
         provider = aliases.provider_of(default)
         return f"{provider}:{named}" if chat_models.probable_provider(named) == provider else ""

@@ -52,7 +52,7 @@ def status(screen: Screen, ended: bool, as_json: bool, project: str) -> None:
         )
         return
     _print_workers(screen, members, project)
-    _print_runs(screen, runs)
+    _print_runs(screen, runs, project)
 
 
 def _print_workers(screen: Screen, members: list[Member], project: str) -> None:
@@ -70,7 +70,7 @@ def _condition(one: Member) -> str:
     return "drains" if one.drains else "works"
 
 
-def _print_runs(screen: Screen, runs: list[Followed]) -> None:
+def _print_runs(screen: Screen, runs: list[Followed], project: str) -> None:
     if not runs:
         screen.say("No submitted run is open.")
         return
@@ -82,3 +82,5 @@ def _print_runs(screen: Screen, runs: list[Followed]) -> None:
     screen.table(("RUN", "SKILL", "USER", "PRIORITY", "STATE", "WORKER", "ABOUT"), rows)
     counts = Counter(one.state for one in runs)
     screen.say(f"{counted(len(runs), 'run')}: " + ", ".join(f"{count} {state}" for state, count in counts.items()))
+    if counts["parked"]:
+        screen.say(f"To go on with one that is parked: {command(project, 'agent', 'submit', '--run', 'RUN')}")

@@ -304,7 +304,8 @@ def _without_hooks(draft: _Draft) -> str:
     named = [word for name in sorted(draft.wanted.skills) for word in ("--skill", name)] if draft.old.version else []
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
     words += ["--no-allow"] if draft.wanted.allow and allowing.entries(place.host, ["x"]) else []
-    added = json.dumps({"hooks": hooks.new_entries(place.host, draft.wanted.stops)})
+    entries = hooks.new_entries(place.host, draft.wanted.stops)
+    added = json.dumps({"hooks": {event: [entry] for event, entry in entries.items()}})
     return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
 
 

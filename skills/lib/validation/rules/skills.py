@@ -221,13 +221,14 @@ def skill_without_command(tree: TreeView) -> Iterator[Problem]:
         if skill.loaded is None or not skill.workflows or _SCRIPT.search(skill.loaded.body):
             continue
         script = next((str(path.relative_to(skill.path)) for path in skill.scripts), "scripts/….py")
+        body = skill.loaded.body
         yield Problem(
             f"{skill.name} has a workflow, and its SKILL.md names no script that begins it",
             why="an agent that reads it never reaches the first step",
-            do=f"say at the top to run it: python {script} --step 1",
+            do=f'say at the top to run it: python3 "SKILL_DIR/{script}" --step 1',
             where=skill.name,
             file=str(skill.loaded.path),
-            line=skill.loaded.body_line,
+            line=skill.loaded.body_line + (len(body) - len(body.lstrip("\n")) if body.strip() else 0),
         )
 
 
