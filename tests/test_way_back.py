@@ -54,6 +54,15 @@ def test_within_a_run_the_present_block_is_one_command_away(
     assert f'id="gate" number="1" of="5" title="Frame one testable problem" run="{run}" turn="1"' in again.stdout
 
 
+def test_a_wrong_command_for_another_skills_run_leaves_that_run_to_its_own_script(project: Path, run: str) -> None:
+    other = SCRIPT.parent.parent.parent / "decision-critic" / "scripts" / "decision_critic.py"
+    words = ["--step", "next", "--run", run, "--turn", "x", "--project", str(project)]
+    done = subprocess.run([sys.executable, str(other), *words], capture_output=True, text=True, timeout=60)
+    command = done.stderr.splitlines()[-1]
+    again = subprocess.run(shlex.split(command), cwd=project, capture_output=True, text=True, timeout=60)
+    assert f'id="gate" number="1" of="5" title="Frame one testable problem" run="{run}" turn="1"' in again.stdout
+
+
 def test_no_command_is_offered_for_a_run_that_is_none(project: Path, run: str) -> None:
     done = serve(project, "--step", "next", "--run", "--turn", "1")
     assert (done.returncode, done.stderr.splitlines()[0]) == (2, "lockstep: '1' is not a flag")

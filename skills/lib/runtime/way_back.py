@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from skills.lib import paths
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import EnvironmentProblem, LockstepError
+from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import Run
 from skills.lib.model.values import is_secret
@@ -26,10 +29,11 @@ def text(workflow: Workflow, words: Sequence[Word], error: UsageError, command_l
     """The command that prints the present block of the run that the words name, and what was kept of a report."""
     flags = dict(words)
     turn = flags.get("turn") or "0"
+    run_id = flags["run"] or ""
     run = Run(
-        id=flags["run"] or "",
+        id=run_id,
         workflow=workflow.name,
-        script=command_line.script,
+        script=_script_of(run_id, workflow, command_line),
         project=command_line.project,
         turn=int(turn) if turn.isascii() and turn.isdigit() else 0,
     )
@@ -42,6 +46,20 @@ def text(workflow: Workflow, words: Sequence[Word], error: UsageError, command_l
     more = [part for flag, value in others for part in (f"--{flag}", *([] if value is None else [value]))]
     again = command_line.step("next", run, *more, "--record-file", kept)
     return f"  What was reported is kept in a file. Put it right there, then run:\n  {again}\n{found}"
+
+
+def _script_of(run_id: str, workflow: Workflow, command_line: CommandLine) -> str:
+    """The script of a run of another workflow, as the ledger has it; else the called one."""
+    known = None
+    with contextlib.suppress(LockstepError):
+        ledger = Ledger(paths.home(command_line.project), create=False)
+        try:
+            known = ledger.run(run_id)
+        finally:
+            ledger.close()
+    if known is None or not known.script or known.workflow == workflow.name:
+        return command_line.script
+    return command_line.place_of(known.script)
 
 
 def _kept(workflow: Workflow, run: Run, error: UsageError) -> str:
