@@ -196,6 +196,9 @@ def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audi
     migrate = agent.follow(audit, {"findings": FINDINGS})
     unmended = agent.follow(migrate, SETTLED)
     assert "D3: docs/storage.md is as it was at the audit; mend it" in unmended.words("WHY")
+    with (project / "docs/storage.md").open("a", encoding="utf-8") as document:
+        document.write("\n \n")
+    assert "D3: docs/storage.md is as it was at the audit" in agent.follow(unmended, SETTLED).words("WHY")
     put(project, {"docs/storage.md": MENDED.replace("5 s", "50 s")})
     indexes = agent.follow(unmended, SETTLED)
     assert indexes.context["migrate.faults"].splitlines() == [f"- {FOUND[at]}" for at in (0, 1, 2, 5)]
