@@ -142,6 +142,20 @@ def test_a_file_is_written_and_not_overwritten(cli: Command, installed: Install,
     assert file.read_text(encoding="utf-8").startswith('digraph "plain" {\n')
 
 
+@pytest.mark.parametrize(
+    "name, form", [("a.svg", "svg"), ("a.SVG", "svg"), ("a.mmd", "mermaid"), ("a.gv", "dot"), ("a.txt", "terminal")]
+)
+def test_a_file_is_drawn_as_its_suffix_says_unless_a_format_is_given(
+    cli: Command, installed: Install, project: Path, name: str, form: str
+) -> None:
+    installed("plain")
+    assert cli("graph", "plain", "-o", name).code == 0
+    assert cli("graph", "plain", "--format", form, "-o", "same").code == 0
+    assert (project / name).read_bytes() == (project / "same").read_bytes()
+    assert cli("graph", "plain", "--format", "dot", "-o", name, "--force").code == 0
+    assert (project / name).read_text().startswith("digraph ")
+
+
 def test_a_file_that_cannot_be_written_is_an_environment_error(cli: Command, installed: Install) -> None:
     installed("plain")
     assert cli("graph", "plain", "-o", "nowhere/plain.txt").code == 4

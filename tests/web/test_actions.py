@@ -10,6 +10,7 @@ from skills.lib import paths, terminal
 from skills.lib.ledger import Ledger
 from skills.lib.ledger.history import Event
 from skills.lib.model.run import Run
+from skills.lib.views import statistics
 from tests.web.conftest import Enter, Install
 
 
@@ -133,11 +134,18 @@ def test_a_skill_is_started_by_a_form_made_from_its_parameters(enter: Enter, ins
     assert (run["params"]["topic"], run["step"]) == ("a topic", "begin")
 
 
-def test_a_skill_that_is_open_with_the_same_parameters_is_refused_with_what_to_do(enter: Enter, asking: Run) -> None:
+def test_a_skill_that_is_open_with_the_same_parameters_is_refused_with_what_to_do(
+    enter: Enter, asking: Run, project: Path
+) -> None:
+    with Ledger(paths.home(str(project)), create=False) as ledger:
+        before = statistics.refusals(ledger)
     answer = enter().post("/skills/tour/start", **{"p-topic": "a topic"})
     assert answer.status_code == 409
     assert "is open with the same parameters" in answer.text
     assert "tick “Another run” in the form, or go on with the run that is open" in answer.text
+    assert last(project, asking.id).detail["code"] == "already-open"
+    with Ledger(paths.home(str(project)), create=False) as ledger:
+        assert statistics.refusals(ledger) == before  # they are those of agents
 
 
 def test_a_form_that_a_skill_does_not_take_says_what_is_wrong(enter: Enter, installed: Install, project: Path) -> None:

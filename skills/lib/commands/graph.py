@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import click
@@ -19,6 +20,7 @@ from skills.lib.views.drawing.svg import svg
 
 # The columns of a drawing if no terminal says how wide it is.
 _PIPED_WIDTH = 120
+_BY_SUFFIX = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot"}
 _WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": svg}
 
 
@@ -27,7 +29,7 @@ _WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": svg}
         "lockstep graph problem-analysis  # in the terminal",
         "lockstep graph problem-analysis --run k3f9q2mx  # with the edges that a run took",
         "lockstep graph planner --format mermaid  # for a Markdown page",
-        "lockstep graph planner --format svg -o planner.svg  # for a browser",
+        "lockstep graph planner -o planner.svg  # for a browser",
     )
 )
 @skill_argument
@@ -35,9 +37,7 @@ _WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": svg}
     "--format",
     "form",
     type=click.Choice(["terminal", "mermaid", "dot", "svg"]),
-    default="terminal",
-    show_default=True,
-    help="What to draw with.",
+    help="What to draw with (default: by the suffix of FILE, .svg, .mmd or .dot; else terminal).",
 )
 @click.option(
     "--run", "run_id", metavar="ID", shell_complete=complete_run, help="Set off the edges that this run took."
@@ -47,12 +47,13 @@ _WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": svg}
 @project_option
 @click.pass_obj
 def graph(
-    screen: Screen, skill: str, form: str, run_id: str | None, output: str | None, force: bool, project: str
+    screen: Screen, skill: str, form: str | None, run_id: str | None, output: str | None, force: bool, project: str
 ) -> None:
     """Draw the workflow of SKILL (a skill, a workflow, or a path), every edge with its outcome.
 
     A graph with errors is drawn too. The edges that a run took carry how often it took them.
     """
+    form = form or _BY_SUFFIX.get(os.path.splitext(output or "")[1].lower(), "terminal")
     workflow = skills.one(project, skill, validated=False).require()
     drawn = edges.of_workflow(workflow, _events(project, workflow, run_id))
     if drawn.removed:

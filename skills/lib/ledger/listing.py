@@ -21,7 +21,7 @@ _IDS, _COUNT, _AT = "SELECT id FROM runs WHERE", "SELECT count(*) FROM runs WHER
 _WORKFLOWS, _UNENDED = "SELECT workflow FROM runs WHERE", "status IN ('open','waiting','pending')"
 _TRANSITIONS = "SELECT count(*) FROM events WHERE run=? AND kind IN ('moved','finished','asked')"
 _TIMES = "SELECT run, min(at), max(at) FROM events WHERE kind<>'refused' GROUP BY run"
-_REFUSALS = "SELECT detail FROM events WHERE run=? AND kind='refused' ORDER BY seq"
+_REFUSALS = "SELECT detail FROM events WHERE run=? AND kind='refused' AND substr(actor,1,6)<>'person' ORDER BY seq"
 
 
 def count(ledger: Ledger) -> int:
@@ -142,7 +142,7 @@ def transitions(ledger: Ledger, run_id: str) -> int:
 
 
 def refusals(ledger: Ledger, run_id: str) -> Iterator[dict[str, Any]]:
-    """What was noted of each refusal of a run."""
+    """What was noted of each refusal of a run by which no person was refused."""
     for (text,) in ledger.database.each(_REFUSALS, (run_id,)):
         try:
             detail = compact_json.loads(text)
