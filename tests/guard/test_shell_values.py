@@ -185,6 +185,27 @@ def test_a_certain_line_of_windows_matches_as_any_other() -> None:
 
 
 @pytest.mark.parametrize(
+    "line, branch",
+    [
+        ("git push -f origin", "main"),
+        ("git push -f origin dev", "dev"),
+        ("git push -fo ci.skip origin", None),
+        ("git push -fo ci.skip origin dev", None),
+        ("git push -f --push-o ci.skip origin", None),
+        ("git push -f --rep origin other", None),
+        ("git push -f --push-option=ci.skip origin dev", "dev"),
+        ("git push -f origin dev:main", "main"),
+        ("git push -f origin dev main", None),
+    ],
+)
+def test_the_branch_that_is_pushed_to(tmp_path: Path, line: str, branch: str | None) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    (found,) = shell.read(line, str(tmp_path)).matches(("git", "push"))
+    assert found.value("branch") == branch
+
+
+@pytest.mark.parametrize(
     "line, paths",
     [
         ("rm -rf a ./b ../c /d/../e", ["W/a", "W/b", "c", "/e"]),
@@ -212,6 +233,14 @@ def test_a_certain_line_of_windows_matches_as_any_other() -> None:
         ("rm of=/a if=b", ["/a", "W/if=b"]),
         ("rm https://example.com/x file:///a", ["/a"]),
         ("rm link/a", ["/etc/a"]),
+        ("rm a=b/c d=e/f", ["W/b/c", "/etc/c", "W/e/f"]),
+        ("rm x://../../e", ["e"]),
+        ("rm y://../../e W/a", ["W/W/a"]),
+        ("cd -P deep/.. && rm a", ["a"]),
+        ("cd deep/.. && rm a", ["W/a"]),
+        ("set -P; cd deep/.. && rm a", [None]),
+        ("set -o physical && cd deep && rm a", [None]),
+        ("setopt chase_links; cd deep/.. && rm a", [None]),
         ("rm '' a", ["W/a"]),
         ("rm", []),
     ],
@@ -220,6 +249,10 @@ def test_the_paths_of_a_command(tmp_path: Path, line: str, paths: list[str | Non
     folder = tmp_path / "w"
     folder.mkdir()
     (folder / "link").symlink_to("/etc")
+    (folder / "a=b").symlink_to("/etc")
+    (folder / "x:").mkdir()
+    (folder / "deep").symlink_to(tmp_path / "other")
+    (tmp_path / "other").mkdir()
     above, home = os.path.realpath(tmp_path), os.path.expanduser("~")
 
     def full(path: str | None) -> str | None:
@@ -268,6 +301,11 @@ def test_the_paths_of_a_command(tmp_path: Path, line: str, paths: list[str | Non
         ("[ -d x ] && exit; make test", 0, None),
         ("exit 0 && make test", 0, None),
         ("exec true; make test", 0, None),
+        ("setsid make test", 0, None),
+        ("setsid -w make test", 0, 0),
+        ("sudo -b make test", 0, None),
+        ("sudo -n make test", 0, 0),
+        ("flock -nE 0 lock make test", 0, None),
         ("exec > log; make test", 2, 2),
         ("set -n; make test", 0, None),
         ("set -o noexec; make test", 0, None),
@@ -328,6 +366,11 @@ def test_what_is_evidence(line: str, answer: bool) -> None:
         ("pytest", "pytest --fixtures", False),
         ("pytest", "pytest --setup-plan", False),
         ("pytest", "pytest --rootdir=../other", False),
+        ("pytest", "pytest --override-ini=addopts=--co", False),
+        ("pytest", "pytest -oaddopts=--co", False),
+        ("pytest", "pytest -o xfail_strict=true", True),
+        ("go test", "go test -count=0 ./...", False),
+        ("go test", "go test --list=. ./...", False),
         ("npm test", "npm test -- --coverage", True),
         ("npm test", "npm --prefix ../other test", False),
         ("npm test", "npm test -C ../other", False),

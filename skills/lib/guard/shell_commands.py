@@ -46,7 +46,7 @@ class Commands:
         self.is_bent = False
         self.may_end: str | None = None
         self.later: list[tuple[int, frozenset[str]]] = []
-        self.moves = False
+        self.moves = self.is_odd = False  # whether the folder is changed, and in a way that is not followed
         self.written: set[str] = set()
         self.links: set[str] = set()
 
@@ -180,7 +180,9 @@ class Commands:
 
     def _move(self, program: Program, raw: Raw) -> None:
         """Follow ``cd``."""
-        name = base(program.words[0].text)
+        name, texts = base(program.words[0].text), [word.text for word in program.words[1:]]
+        if name == "setopt" or (name == "set" and any(one == "physical" or _has_physical(one) for one in texts)):
+            self.is_odd = True
         if name in ("pushd", "popd", "z", "j", "zi"):
             self.folder, self.moves = "", True
         if name not in ("cd", "chdir"):
@@ -188,15 +190,17 @@ class Commands:
         self.moves = True
         operands = [word for word in program.words[1:] if word.text not in ("--", "-P", "-L")]
         target = text_of(operands[0]) if operands else os.path.expanduser("~")
+        is_physical = [one for one in texts if one in ("-P", "-L")][-1:] == ["-P"]
         is_relative = target is not None and not os.path.isabs(target)
-        if target is None or len(operands) > 1 or target[:1] == "-" or raw.nested or "|" in (raw.before, raw.after):
+        is_followed = not (self.is_odd or raw.nested or "|" in (raw.before, raw.after))
+        if target is None or len(operands) > 1 or target[:1] == "-" or not is_followed:
             self.folder = ""
         elif operands and operands[0].tilde:
             self.folder = os.path.expanduser(target) if target[:2] in ("~", "~/") else ""
         elif (is_relative and not self.folder) or (is_relative and target[:1] != "." and "CDPATH" in os.environ):
             self.folder = ""
         else:
-            moved = os.path.normpath(os.path.join(self.folder, target))
+            moved = (os.path.realpath if is_physical else os.path.normpath)(os.path.join(self.folder, target))
             self.folder = moved if raw.after == "&&" or os.path.isdir(moved) else ""
 
 
@@ -204,6 +208,10 @@ def _may_index(command: SimpleCommand) -> bool:
     """True for a builtin that calculates, with a word that only the shell knows."""
     is_known = all(word.known for word in command.parts[1:])
     return not is_known and base(command.words[0] or "") in programs.INDEXING
+
+
+def _has_physical(text: str) -> bool:
+    return text[:1] == "-" and text[1:2] != "-" and "P" in text
 
 
 def _path(word: Word, folder: str) -> str | None:

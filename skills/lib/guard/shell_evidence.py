@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 # With these any program only shows what it would do.
 _DRY = ("--dry-run", "--help", "--version", "--collect-only", "--list", "--no-run", "--just-print", "--recon")
 # Letters by which a program does nothing, makes little of a failure, or works elsewhere; then those with a value.
-_OF_MAKE, _OF_NODE, _OF_PYTEST = ("nqthvieCfoE", "IWljOd"), ("hC", "w"), ("hVc", "kmnpoWr")
+_OF_MAKE, _OF_NODE, _OF_PYTEST = ("nqthvieCfoE", "IWljOd"), ("hCw", ""), ("hVc", "kmnpoWr")
 _LETTERS = {
     **dict.fromkeys(("make", "gmake"), _OF_MAKE),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _OF_NODE),
@@ -28,13 +28,17 @@ _WORDS_OF_PYTEST = (
 ).split()
 _WORDS = {
     **dict.fromkeys(("make", "gmake"), _WORDS_OF_MAKE),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("--prefix", "--cwd", "--dir", "--if-present")),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("--prefix", "--cwd", "--dir", "--if-present", "--workspace")),
     **dict.fromkeys(("pytest", "py.test"), _WORDS_OF_PYTEST),
     "tox": ("--notest", "--showconfig", "--conf"),
     "nox": ("--noxfile",),
     "cargo": ("--manifest-path",),
     "go": ("-C", "-list", "-c", "-n"),
 }
+
+
+# What a word may hold by which a program runs none of its tests.
+_HOLDING = {**dict.fromkeys(("pytest", "py.test"), ("addopts",)), "go": ("-count=0",)}
 
 
 def shows(name: str, args: Sequence[str | None], rule: Sequence[str]) -> bool:
@@ -44,6 +48,8 @@ def shows(name: str, args: Sequence[str | None], rule: Sequence[str]) -> bool:
         return False
     if name in ("make", "gmake") and any(word[:1] != "-" and "=" in word for word in given):
         return False  # a variable may take the place of a program
+    if any(sign in word for sign in _HOLDING.get(name, ()) for word in given):
+        return False
     named = "".join(word[1:] for word in rule if word[:2] != "--" and word[:1] == "-")
     words = [word for word in _WORDS.get(name, ()) if word not in rule]
     return not any(_is_long(word, words) or _has_letter(name, word, named) for word in given)

@@ -29,8 +29,8 @@ def paths_of(words: "Sequence[Word]", targets: "Sequence[Word]", folder: str) ->
     return tuple(found)
 
 
-def _named(words: "Sequence[Word]") -> "Iterator[tuple[Word, bool]]":
-    """The words, or parts of words, that may be paths; True for an operand."""
+def _named(words: "Sequence[Word]") -> "Iterator[tuple[Word, bool | None]]":
+    """The words, or parts of words, that may be paths; True for an operand, None for one that rarely is a path."""
     has_options = True
     for word in words:
         text = word.text
@@ -48,6 +48,7 @@ def _named(words: "Sequence[Word]") -> "Iterator[tuple[Word, bool]]":
             name, equals, _ = word.head.partition("=")
             if equals and "/" not in name and _looks_like_path(word.head[len(name) + 1 :]):
                 yield word.rest(len(name) + 1), False
+                yield word, None
             else:
                 yield word, True
 
@@ -56,14 +57,18 @@ def _looks_like_path(text: str) -> bool:
     return "/" in text or text[:1] == "~" or text in (".", "..")
 
 
-def _path(word: "Word", folder: str, is_operand: bool) -> list[str | None]:
+def _path(word: "Word", folder: str, is_operand: bool | None) -> list[str | None]:
     text = word.text
     if not word.known:
         return [None]
-    if not is_operand and not _looks_like_path(text):
+    if is_operand is None:
+        return _as_written(word, folder)
+    if not text or (not is_operand and not _looks_like_path(text)):
         return []
-    if not text or ("://" in text and not text.startswith("file://")):
-        return []
+    is_url = "://" in text
+    found = _as_written(word, folder) if is_url else []
+    if is_url and not text.startswith("file://"):
+        return found
     text = text.removeprefix("file://")
     if word.tilde:
         if text != "~" and text[:2] != "~/":
@@ -71,9 +76,14 @@ def _path(word: "Word", folder: str, is_operand: bool) -> list[str | None]:
         text = os.path.expanduser(text)
     if not folder and not os.path.isabs(text):
         return [None]
-    if word.glob:
-        return [_pattern(text, folder)]
-    return [os.path.realpath(os.path.join(folder, text))]
+    return [*found, _pattern(text, folder) if word.glob else os.path.realpath(os.path.join(folder, text))]
+
+
+def _as_written(word: "Word", folder: str) -> list[str | None]:
+    """The path that a word with ``=`` or ``://`` is if something in the folder has the name that it begins with."""
+    if not folder or not os.path.lexists(os.path.join(folder, word.text.partition("/")[0])):
+        return []
+    return [_pattern(word.text, folder) if word.glob else os.path.realpath(os.path.join(folder, word.text))]
 
 
 def _pattern(text: str, folder: str) -> str | None:

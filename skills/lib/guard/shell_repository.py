@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 _SEVERAL = frozenset(("--all", "--mirror", "--branches", "--tags"))
 _STEERING = ("push.default", "remote.", "branch.")
-_VALUED = frozenset(("-o", "--push-option", "--repo", "--receive-pack", "--exec"))
+# Options with a value; a part of a long one is enough, and -o may stand behind other letters.
+_VALUED = ("--push-option", "--repo", "--receive-pack", "--recurse-submodules", "--exec")
 # Options of git, before its command, that lead elsewhere.
 _LEADING = ("-C", "--git-dir", "--work-tree")
 
@@ -77,7 +78,7 @@ def pushed_branch(args: Sequence[str | None], words: Sequence[Word] = ()) -> str
     if None in args or any(len(word) > 3 and one.startswith(word) for word in args if word for one in _SEVERAL):
         return None
     operands = [word for word in args if word and word[:1] != "-"]
-    takes_value = any(word in _VALUED for word in args)
+    takes_value = any(_takes_value(word) for word in args if word)
     if len(operands) < 2 and not takes_value:
         return ""
     if len(operands) != 2 or takes_value:
@@ -87,3 +88,10 @@ def pushed_branch(args: Sequence[str | None], words: Sequence[Word] = ()) -> str
         return ""
     is_plain = target not in ("HEAD", "@", "") and "*" not in target
     return target.removeprefix("refs/").removeprefix("heads/") if is_plain else None
+
+
+def _takes_value(word: str) -> bool:
+    """True if the word behind an option of ``git push`` is its value."""
+    if word[:2] == "--":
+        return len(word) > 3 and any(option.startswith(word) for option in _VALUED)
+    return word[:1] == "-" and word[-1] == "o"

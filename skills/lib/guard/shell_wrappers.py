@@ -294,12 +294,12 @@ class Started:
         at += wrapper.operands
         for variable, value in sets:
             self.setting(variable, value)
-        inner = list(words[at:])
+        inner, keeps = list(words[at:]), program.keeps and wrapper.keeps and _keeps_exit(name, words[1:at])
         if name == "xargs":
             inner = given(inner, replaced)
         if inner and inner[0].text[:1] == "-":
             return self.doubt(f"what {name} runs is not certain")
-        return self.run(inner, program.keeps and wrapper.keeps, program.is_plain) if inner else None
+        return self.run(inner, keeps, program.is_plain) if inner else None
 
 
 def _is_runner(name: str, words: Sequence[Word]) -> bool:
@@ -318,6 +318,15 @@ def _is_input(text: str) -> bool:
 def _may_hold_rule(value: Word) -> bool:
     """True if a variable with options of make may hold a rule or a calculation."""
     return "$" in value.text or "ev" in value.text or not (value.known or value.head[:2] == "-j")
+
+
+def _keeps_exit(name: str, options: Sequence[Word]) -> bool:
+    """True if a wrapper with these options waits for the program, and ends with its exit code."""
+    texts = [word.text for word in options]
+    if name == "setsid":
+        return any(text in ("-w", "--wait") for text in texts)
+    letter = {"sudo": "b", "flock": "E"}.get(name)
+    return not letter or not any(letter in text for text in texts if text[:1] == "-" and text != "--")
 
 
 def words_of_line(text: str) -> Iterable[Sequence[Word]]:
