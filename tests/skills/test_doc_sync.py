@@ -241,9 +241,11 @@ def test_the_reviewer_learns_what_was_left_to_the_user(agent: Follower, audit: B
     assert [line.split(":")[0] for line in told if line.startswith("  D")] == ["  D4", "  D6", "  D3", "  D2"]
 
 
-def to_review(agent: Follower, audit: Block, project: Path, indexed: Values = INDEXED) -> Block:
+def to_review(
+    agent: Follower, audit: Block, project: Path, indexed: Values = INDEXED, findings: list[str] = FINDINGS
+) -> Block:
     """The reviewer's task, once everything is put right."""
-    migrate = agent.follow(audit, {"findings": FINDINGS})
+    migrate = agent.follow(audit, {"findings": findings})
     put(project, {"docs/storage.md": MENDED})
     indexes = agent.follow(migrate, SETTLED)
     fix_indexes(project)
@@ -265,6 +267,13 @@ def test_each_finding_and_each_changed_document_is_checked(agent: Follower, audi
     one = agent.follow(task, {"answers": json.dumps([answer("index", ROWS, "FAIL", "x")])})
     assert one.exit_code == 3
     assert "no answer to true-1, true-2, true-3, now-1, now-2, now-3, excepted-1" in one.words("WHY")
+
+
+def test_bars_in_a_finding_are_left_to_what_is_right(agent: Follower, audit: Block, project: Path) -> None:
+    barred = "D3 | drift | docs/storage.md:3 | says `30 s | src/locks.py` | 5 s, `src | lock`, src/lock.py:1 | in short"
+    task = to_review(agent, audit, project, findings=[*FINDINGS[:2], barred, *FINDINGS[3:]])
+    told = task.context["checks"].splitlines()
+    assert told[1] == "  D3: docs/storage.md on: 5 s, `src | lock`, src/lock.py:1 | in short"
 
 
 @pytest.mark.req("S-01")

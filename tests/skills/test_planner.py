@@ -554,6 +554,7 @@ def test_a_statement_has_a_scope_of_the_plan_and_is_made_once(
             "Q1 is given twice",
         ),
         ("assumptions", [["A1 | x"], ["Q1 | so | assumed | all"], "the first"], "recommendation names the approach"),
+        ("assumptions", [["A1 | x"], ["Q1 | it is `a|b` | assumed | all"], "A1, it is small"], ""),
         ("assumptions", [["A1 | x"], ["Q1 | so | documented (a.md:1) | all | of it"], "A1, it is small"], ""),
     ],
 )

@@ -415,8 +415,8 @@ def report(
 ) -> str:
     """The report as the user will read it."""
     wrong = {parts[0]: parts for parts in map(cells, findings)}
-    mended = [f"{parts[0]}: {cells(row)[1]} (was: {wrong[parts[0]][3]})" for row in done if (parts := cells(row))]
-    mended += [f"{name}: {parts[2]}: {parts[4]}" for name, parts in wrong.items() if parts[1] == "index"]
+    mended = [f"{name}: {' | '.join(what)} (was: {wrong[name][3]})" for name, *what in map(cells, done)]
+    mended += [f"{name}: {parts[2]}: {' | '.join(parts[4:])}" for name, parts in wrong.items() if parts[1] == "index"]
     heads = {
         "Mended": mended,
         "Indexes": indexes,

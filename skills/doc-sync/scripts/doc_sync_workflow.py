@@ -6,6 +6,7 @@ import os
 
 from skills.lib.conventions import get_convention
 from skills.lib.prompts import read_prompts
+from skills.lib.rows import cells
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Command, Field
@@ -143,11 +144,6 @@ def anything_due(ctx: StepContext) -> Outcome:
     return Outcome.OK if set(kinds) - {"exempt"} else Outcome.SKIP
 
 
-def cells(row: str) -> list[str]:
-    """The parts of a row between its bars, without the space around them."""
-    return [part.strip() for part in row.split("|")]
-
-
 def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """What was done, each finding with its document, and what is left or exempt, each as it stands.
 
@@ -160,10 +156,10 @@ def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     found = {cells(row)[0]: row for row in ctx.run_state["audit"]["findings"]}
     done, documents = [], set()
     for name, row in found.items():
-        kind, place, _, right = cells(row)[1:5]
+        kind, place, _, *right = cells(row)[1:]
         if kind not in (INDEX, EXEMPT) and name not in reasons:
             document = written.get(name, place.strip("`").rpartition(":")[0])
-            done.append(f"{name} | {document} on: {right}")
+            done.append(f"{name} | {document} on: {' | '.join(right)}")
             documents.add(os.path.normpath(document))
     return Outcome.OK, {
         "rows": undone,

@@ -18,7 +18,7 @@ from plandata.command import plan_in  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.stages import text_of  # type: ignore[import-not-found]
 
-from skills.lib.checks import is_reason
+from skills.lib.checks import cells, is_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ def missing(plan: Mapping[str, Any], departures: Sequence[str], root: str) -> li
     found = [
         f"{text[:60]!r}: write milestone | planned | done | why, the last in more than a word"
         for text in departures
-        if text.count("|") < 3 or not is_reason(text.split("|", 3)[3])
+        if not is_reason(" | ".join(cells(text)[3:]))
     ]
     found += [
         f"{text[:60]!r}: write a departure for each milestone, with what was done in its place"

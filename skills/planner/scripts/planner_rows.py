@@ -52,13 +52,13 @@ def assumption_faults(approaches: Rows, assumptions: Rows, recommendation: str) 
     """Assumptions that lack a part or a known source, and a recommendation that names no approach."""
     found = checks.row_faults(assumptions, ASSUMPTION)
     if not found:
-        rows = [row.split("|", 3) for row in assumptions]
+        rows = [checks.cells(row) for row in assumptions]
         found += [
-            f"{row[0].strip()}: the source is one of {', '.join(SOURCES)}"
+            f"{row[0]}: the source is one of {', '.join(SOURCES)}"
             for row in rows
-            if not row[2].strip().lower().startswith(SOURCES)
+            if not row[2].lower().startswith(SOURCES)
         ]
-        found += [f"the id {name:.20} is given twice" for name in checks.repeated(row[0].strip() for row in rows)]
+        found += [f"the id {name:.20} is given twice" for name in checks.repeated(row[0] for row in rows)]
     known = [checks.cells(row)[0] for row in approaches]
     if not set(known) & set(re.findall(r"\w+", recommendation)):
         found.append(f"recommendation names the approach that you would take: {', '.join(known)}")

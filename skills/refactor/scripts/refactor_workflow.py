@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib import rows
 from skills.lib.conventions import convention_sections, get_convention
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest, register_workflow
@@ -153,10 +154,8 @@ def assemble(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def cells(row: str) -> Sequence[str]:
-    """The parts of a row between its bars, four at least; a bar between backquotes is no such bar."""
-    pieces = row.split("`")
-    pieces[1:-1:2] = [piece.replace("|", "\0") for piece in pieces[1:-1:2]]
-    parts = [part.strip().replace("\0", "|") for part in "`".join(pieces).split("|")]
+    """The parts of a row, four at least."""
+    parts = rows.cells(row)
     return [*parts, *[""] * (4 - len(parts))]
 
 
