@@ -77,7 +77,7 @@ class Limits:
             failed = self._failures.counts[digest]
         if failed < self._settings.tool_failures:
             return ""
-        return f"this call failed {failed} times with these arguments. Try another way."
+        return f"this call failed {counted(failed, 'time')} with these arguments. Try another way."
 
     def _rows(self, **about: Any) -> list[Row]:
         return self._activity.rows(self._run, after=self.begun, **about)

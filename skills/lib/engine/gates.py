@@ -11,7 +11,7 @@ from skills.lib.engine.decision import Detour, Leaving, Move, Refused
 from skills.lib.model.requirements import Field, fill
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef
-from skills.lib.model.texts import listed, present
+from skills.lib.model.texts import counted, listed, present
 from skills.lib.model.types import Gate, Outcome, Person, QRStatus
 
 TYPE_CHECKING = False
@@ -145,7 +145,7 @@ def ask_about_change(leaving: Leaving, run: Run, checkpoint: str, files: Sequenc
     returns = run.reviews[checkpoint].get("returns", 0)
     text = _changed(checkpoint, files)
     if returns:
-        text += f" It was sent back for that {returns} times already."
+        text += f" It was sent back for that {counted(returns, 'time')} already."
     return _put(leaving, run, "change", checkpoint, text, detail)
 
 
@@ -169,8 +169,8 @@ def ask_about_disputes(leaving: Leaving, run: Run, checkpoint: str, ids: Sequenc
 
 def ask_at_limit(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
     """Put a step that ended with ``outcome`` as often as it may to a person, and wait."""
-    name = leaving.step.id
-    text = f"{name} ended with {outcome} {run.iteration} times. accept goes on as if it had not; revise tries again."
+    name, times = leaving.step.id, counted(run.iteration, "time")
+    text = f"{name} ended with {outcome} {times}. accept goes on as if it had not; revise tries again."
     return _put(leaving, run, "limit", name, text, {**detail, "outcome": outcome})
 
 

@@ -133,9 +133,11 @@ class Worker:
             self._finish()
         finally:
             self._leaves.set()
-            self._queue.close()
-            signs.join(self.patience)
-            self._members.leave(self.name)
+            try:
+                self._queue.close()
+            finally:
+                signs.join(self.patience)
+                self._members.leave(self.name)
 
     def _launch(self) -> None:
         """Begin to take runs, once the queue's database is there."""

@@ -14,6 +14,7 @@ from skills.lib import terminal
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.commands.fleet import extra
+from skills.lib.model.texts import counted
 
 if TYPE_CHECKING:
     from skills.lib.fleet.worker import Worker
@@ -75,7 +76,8 @@ def work(
         project, model, name=name, slots=slots, per_user=per_user, patience=patience, base_url=base_url or ""
     ) as worker:
         screen.say(
-            f"Worker {worker.name}: {slots} runs at a time. ^C takes nothing new, and ends once what runs is done."
+            f"Worker {worker.name}: {counted(slots, 'run')} at a time. "
+            "^C takes nothing new, and ends once what runs is done."
         )
         with _shown(screen), _signals(screen, worker):
             worker.work(until_empty)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.queries.runs import Records, iso, left_undone, skill_of, status_line, undone
-from skills.lib.model.texts import shortened
+from skills.lib.model.texts import counted, shortened
 from skills.lib.views import findings
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def markdown(records: Records, run: Run) -> str:
 
 def _about(run: Run, events: list[Event], children: int) -> str:
     moves = sum(event.kind in ("moved", "finished") for event in events)
-    parts = [f"Run `{run.id}` of {_prose(run.workflow)}, {moves} moves"]
-    parts += [f"{children} sub-agents"] if children else []
+    parts = [f"Run `{run.id}` of {_prose(run.workflow)}, {counted(moves, 'move')}"]
+    parts += [counted(children, "sub-agent")] if children else []
     parts += [f"{iso(events[0].at)} to {iso(events[-1].at)}"] if events else []
     return ", ".join(parts) + "."
 
@@ -72,7 +72,7 @@ def _reviewed(events: list[Event]) -> Iterator[str]:
         verdicts = ", ".join(one.status for one in done)
         found = findings.histories(done)
         failed = [one for one in found if _ever_failed(one)]
-        yield f"`{checkpoint}`: {verdicts}; {len(found)} items, {len(failed)} failed at some time"
+        yield f"`{checkpoint}`: {verdicts}; {counted(len(found), 'item')}, {len(failed)} failed at some time"
         for one in failed:
             last = next(entry for entry in reversed(one.entries) if entry and entry.get("status") != "PASS")
             finding = _prose(last.get("finding") or one.item["check"])
