@@ -146,7 +146,7 @@ def test_skill_task_and_parameters_are_read(
         (("survey", "--param", "a=1", "--param", "a=2"), "--param a is given twice"),
         (("survey", "--run", "abc"), "--run names a run, which has its skill and its task"),
         (("survey", "--max-iterations", "0"), "0 is not in the range x>=1"),
-        (("survey", " "), "[TASK] holds nothing yet"),
+        (("survey", " "), "TASK holds nothing yet"),
     ],
 )
 def test_what_cannot_be_understood_opens_no_run(

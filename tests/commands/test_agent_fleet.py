@@ -82,6 +82,11 @@ def test_a_run_that_is_parked_says_why_and_how_to_go_on(folder: Path, monkeypatc
 def test_what_is_wrong_is_told(folder: Path, tmp_path: Path) -> None:
     assert "no worker 'x' is at work" in run(folder, "drain", "x").output
     assert run(folder, "submit", "plan", "look").exit_code == 2
+    assert run(folder, "submit", "/planner look", "--param", "reqest=x").stderr == (
+        "lockstep: reqest is not asked for here; did you mean request?\n"
+        "  valid: request, plan\n"
+        "  try:   lockstep show planner\n"
+    )
     assert run(folder, "submit", "plain", "look", "--priority", "0").exit_code == 2
     (tmp_path / "bare").mkdir()
     refused = run(tmp_path / "bare", "status")

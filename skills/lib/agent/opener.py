@@ -11,7 +11,7 @@ from skills.lib.agent.models.model_choice import of_skill
 from skills.lib.agent.money import budgeting
 from skills.lib.agent.prose import instructions, opening, scripts
 from skills.lib.agent.watching.activity import Activity, path_in
-from skills.lib.errors import RefusedError, UsageError
+from skills.lib.errors import RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.hosts import skills
 from skills.lib.ledger import keyed_id
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skills.lib.agent.models.model_choice import ModelChoice
     from skills.lib.agent.prose.skill import ProseSkill
     from skills.lib.model.steps import Workflow
+    from skills.lib.runtime import Response
     from skills.lib.runtime.runner import Runner
 
 # How often the same task may have been begun anew in one project.
@@ -133,11 +134,7 @@ class Opener:
         """The id of the run that was opened, or that the key opened before."""
         response = runner.start(workflow, given, key=key, by=runs.WHO, kind=runs.KIND)
         if response.exit_code or response.run is None:
-            why = response.refusal.why if response.refusal else "the run was not opened"
-            faults = [
-                f"{name}: {fault}" for name, fault in (response.refusal.faults if response.refusal else {}).items()
-            ]
-            raise RefusedError("; ".join([why, *faults]), remedy=f"lockstep show {workflow.name}")
+            raise _not_opened(response, workflow)
         run = response.run.id
         with self._activity() as activity:
             if not activity.count(run, kind="task"):
@@ -185,3 +182,15 @@ class Opener:
 
     def _activity(self) -> Activity:
         return Activity(path_in(self._home))
+
+
+def _not_opened(response: Response, workflow: Workflow) -> RefusedError:
+    """Why a run was not opened, with the names or values that are valid."""
+    refusal, remedy = response.refusal, f"lockstep show {workflow.name}"
+    if refusal is None:
+        return RefusedError("the run was not opened", remedy=remedy)
+    valid = [text for texts in refusal.valid.values() for text in texts]
+    near = did_you_mean("".join(nearest(name, valid) for name in refusal.faults)) if "names" in refusal.valid else ""
+    faults = [f"{name}: {fault}" for name, fault in refusal.faults.items() if fault not in refusal.why]
+    what = "; ".join([refusal.why.rstrip("."), *faults])
+    return RefusedError(what + near, valid=", ".join(valid), remedy=remedy)

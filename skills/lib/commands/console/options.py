@@ -29,7 +29,7 @@ def checked_text(ctx: click.Context, param: click.Parameter, given: str | None) 
     """A text to be kept: not blank, no placeholder left, no character that a document cannot hold, not endless."""
     if given is None:
         return None
-    what = param.opts[0] if param.opts[0].startswith("-") else str(param.metavar)
+    what = param.opts[0] if param.opts[0].startswith("-") else str(param.metavar).strip("[]")
     if not given.strip() or values.is_placeholder(given, str(param.name)):
         raise UsageError(f"{what} holds nothing yet: {given!r:.80}", remedy="write the text in its place")
     if len(given) > VALUE_LIMIT:
