@@ -101,6 +101,29 @@ def test_a_disk_that_fills_up_leaves_what_the_next_command_completes(
     assert tree(project) == before
 
 
+def test_an_installation_that_a_person_interrupts_says_what_completes_it(
+    cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = os.rename
+
+    def interrupted(source: str, target: str, **folders: int) -> None:
+        if "explore" in target:
+            raise KeyboardInterrupt
+        rename(source, target, **folders)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", interrupted)
+        shown = cli("install", "codex", "--scope", "project", "--skill", ROLED)
+    assert (shown.code, shown.out, shown.err) == (
+        130,
+        "",
+        "\ncodex, project scope: the next lockstep install, upgrade or uninstall completes this"
+        "\nlockstep: interrupted\n",
+    )
+    assert cli("uninstall", "codex", "--scope", "project").code == 0
+    assert tree(project) == {".git": None}
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_reported(cli: Command, project: Path) -> None:
     (project / ".codex").mkdir(mode=0o500)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 
+from skills.lib.errors import tell
 from skills.lib.hosts.install import manifest
-from skills.lib.hosts.install.changes import CHANGING, Plan
+from skills.lib.hosts.install.changes import CHANGING, Change, Plan
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.manifest import Manifest
 
@@ -34,17 +36,26 @@ def apply(plan: Plan) -> None:
     if not was.complete:
         for path in touched:
             disk.drop_part(path)
-    for change in changing:
-        if change.data is not None:
-            disk.put(change.path, change.data)
-        else:
-            _remove(disk, change.path)
+    try:
+        _make(disk, changing)
+    except KeyboardInterrupt:
+        said = "the next lockstep install, upgrade or uninstall completes this"
+        tell(f"\n{place.host}, {place.scope} scope: {said}")  # the command ends the line
+        raise
     for path in touched - (then.files.keys() if then else set()):
         disk.prune(path)
     if then is None:
         manifest.forget(place)
     else:
         manifest.write(place, then)
+
+
+def _make(disk: Disk, changing: Sequence[Change]) -> None:
+    for change in changing:
+        if change.data is not None:
+            disk.put(change.path, change.data)
+        else:
+            _remove(disk, change.path)
 
 
 def _remove(disk: Disk, path: str) -> None:
