@@ -574,7 +574,8 @@ def test_a_person_takes_out_a_run_that_cannot_be_read_and_the_others_go_on(
     assert (refused.code, refused.out) == (2, "")
     assert "so --older does not go with --unreadable" in refused.err
     words = way_out.split()[1:]
-    assert at_terminal(*words, keys=b"n\n")[0] == 130
+    code, shown = at_terminal(*words, keys=b"n\n")
+    assert (code, shown.endswith("Nothing was removed.\nlockstep: interrupted\n")) == (130, True)
     assert at_terminal(*words, keys=b"y\n")[0] == 0
     shown = cli("runs")
     assert (shown.code, kept.id in shown.out, broken.id in shown.out) == (0, True, False)
@@ -656,6 +657,7 @@ def test_abandoning_asks_at_a_terminal(installed: Install, walker: Walk) -> None
     code, shown = at_terminal("abandon", run.id, "--reason", "enough", keys=b"n\n")
     assert code == 130
     assert f"End run {run.id} of plain, at note?" in shown
+    assert shown.endswith(f"Not ended: {run.id}\nlockstep: interrupted\n")
     assert ledger().every_run()[0].status == "open"
     assert at_terminal("abandon", run.id, "--reason", "enough", keys=b"y\n")[0] == 0
     assert ledger().events(run.id)[-1].actor == "person (terminal)"

@@ -44,8 +44,12 @@ def abandon(screen: Screen, run_ids: tuple[str, ...], reason: str, yes: bool, pr
     try:
         records = runs.require_records(project)
         found = {run.id: run for run in map(records.run, run_ids)}
-        for run in found.values():
-            _abandon(screen, records.run(run.id), reason, yes, project)
+        for at, run_id in enumerate(found):
+            try:
+                _abandon(screen, records.run(run_id), reason, yes, project)
+            except click.Abort:
+                screen.say(f"Not ended: {', '.join(list(found)[at:])}")
+                raise
     except LedgerError:
         for run_id in run_ids:
             status_files.remove(project, run_id)

@@ -107,6 +107,7 @@ def _is_to_go(screen: Screen, count: int, dry_run: bool, yes: bool) -> bool:
     if dry_run:
         screen.say(f"{counted(count, 'record')} would be removed.")
     elif terminal.is_there() and not yes and not prompts.confirmed(f"Remove {counted(count, 'record')} for good?"):
+        screen.say("Nothing was removed.")
         raise click.Abort
     return not dry_run
 
