@@ -313,12 +313,13 @@ def _agents(screen: Screen, project: str, registry: Registry, given: dict[str, A
         raise UsageError(f"{path} cannot be read: {error}", valid="a text file") from error
     section = listing.section(phases.listed(project, os.path.dirname(path)), phases.phases(registry))
     new = listing.updated(old, section)
-    command = f"lockstep phase --agents {given['agents']} --write"
+    command = f"lockstep phase --agents {quote(given['agents'])} --write"
     if new == old:
         screen.say("The listing is up to date.")
         return PRINTED
     if given["check"]:
-        screen.say(f"The listing in {given['agents']} is stale. Try: {command}")
+        stale = f"The listing in {given['agents']} is stale"
+        screen.say(f"{stale if listing.BEGIN in old else f'{path} has no listing'}. Try: {command}")
         return BROKEN_SKILL
     if not given["write"]:
         for line in prompts.unified(old, new, os.path.basename(path)).splitlines():
