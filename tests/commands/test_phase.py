@@ -302,23 +302,24 @@ def test_the_listing_of_skills_is_shown_written_and_checked(cli: Command, projec
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: mine\ndescription: Does mine. Use it when asked.\n---\nDo it.\n")
     (project / "AGENTS.md").write_text("# Rules\n")
-    missing, stale = (
-        cli("phase", "--agents", "my agents.md", "--check"),
-        cli("phase", "--agents", "AGENTS.md", "--check"),
-    )
+    (project / "AGENTS.md").rename(project / "my agents.md")
+    missing = cli("phase", "--agents", "my agents.md", "--check")
     assert (missing.code, missing.err) == (
         5,
         f"{project}/my agents.md has no listing. Try: lockstep phase --agents 'my agents.md' --write\n",
     )
-    assert (stale.code, stale.err) == (
-        5,
-        "The listing in AGENTS.md is stale. Try: lockstep phase --agents AGENTS.md --write\n",
-    )
+    (project / "my agents.md").rename(project / "AGENTS.md")
     assert "+- mine: Does mine. (file: skills/mine/SKILL.md)" in cli("phase", "--agents", "AGENTS.md").out
     assert (project / "AGENTS.md").read_text() == "# Rules\n"
     assert cli("phase", "--agents", "AGENTS.md", "--write").code == 0
     assert (project / "AGENTS.md").read_text().startswith("# Rules\n\n<!-- lockstep skills: ")
     assert cli("phase", "--agents", "AGENTS.md", "--check").code == 0
+    (skill / "SKILL.md").write_text("---\nname: mine\ndescription: Does more. Use it when asked.\n---\nDo it.\n")
+    stale = cli("phase", "--agents", "AGENTS.md", "--check")
+    assert (stale.code, stale.err) == (
+        5,
+        "The listing in AGENTS.md is stale. Try: lockstep phase --agents AGENTS.md --write\n",
+    )
 
 
 @pytest.mark.req("L-05")
