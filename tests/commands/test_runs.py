@@ -574,8 +574,8 @@ def test_a_person_takes_out_a_run_that_cannot_be_read_and_the_others_go_on(
     assert (refused.code, refused.out) == (2, "")
     assert "so --older does not go with --unreadable" in refused.err
     words = way_out.split()[1:]
-    code, shown = at_terminal(*words, keys=b"n\n")
-    assert (code, shown.endswith("Nothing was removed.\nlockstep: interrupted\n")) == (130, True)
+    code, said = at_terminal(*words, keys=b"n\n")
+    assert (code, said.endswith("Nothing was removed.\nlockstep: interrupted\n")) == (130, True)
     assert at_terminal(*words, keys=b"y\n")[0] == 0
     shown = cli("runs")
     assert (shown.code, kept.id in shown.out, broken.id in shown.out) == (0, True, False)
