@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 # How many processes test at once. The quick tests often wait for a process of their own: three keep two cores busy.
 JOBS ?=
 
-# Without bytecode each of the thousands of commands of the tests compiles what it imports: a third of their time.
+# Without bytecode each process that tests prepares all test modules again, which takes it ten seconds more.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo demo-plan demo-agent clients conformance test test-all lint types format bench docs docs-check seals validate coverage clean
