@@ -1,8 +1,8 @@
 # One list of tasks. Each sets up .venv first where that is needed (.ci/setup).
 
 PYTHON := .venv/bin/python
-# How many processes test at once. The quick tests often wait for a process of their own: three keep two cores busy.
-JOBS ?=
+# How many processes test at once. Tests often wait for a process of their own: three keep two cores busy.
+JOBS ?= 3
 
 # Without bytecode each process that tests prepares all test modules again, which takes it ten seconds more.
 unexport PYTHONDONTWRITEBYTECODE
@@ -31,10 +31,10 @@ conformance: setup ## bring the conformance suites that the MCP server is held t
 	@.ci/conformance
 
 test: setup ## run the tests that are quick, in some minutes
-	$(PYTHON) -m pytest -n $(or $(JOBS),3) -m "not slow"
+	$(PYTHON) -m pytest -n $(JOBS) -m "not slow"
 
 test-all: setup ## run all tests, as CI does; LOCKSTEP_EXHAUSTIVE=1 runs each sweep, search and matrix whole
-	$(PYTHON) -m pytest -n $(or $(JOBS),2)
+	$(PYTHON) -m pytest -n $(JOBS)
 
 lint: setup ## check style and format
 	$(PYTHON) -m ruff check
@@ -63,7 +63,7 @@ validate: setup ## validate every skill of this tree
 	.venv/bin/lockstep validate .
 
 coverage: setup ## run all tests and show what they leave out
-	$(PYTHON) -m pytest -n $(or $(JOBS),2) --cov --cov-report=term
+	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=term
 
 clean: ## remove .venv and what tools left behind
 	rm -rf .venv .clients .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build htmlcov .coverage .coverage.*

@@ -53,7 +53,7 @@ def test_the_ci_run_is_all_the_checks_and_ends_with_the_tests() -> None:
 
 def test_only_the_quick_run_leaves_tests_out() -> None:
     assert dry("test").splitlines()[-1] == '.venv/bin/python -m pytest -n 3 -m "not slow"'
-    assert dry("test-all").splitlines()[-1] == ".venv/bin/python -m pytest -n 2"
+    assert dry("test-all").splitlines()[-1] == ".venv/bin/python -m pytest -n 3"
 
 
 def test_the_workflow_does_what_the_ci_run_does_on_every_python() -> None:
