@@ -506,6 +506,24 @@ def test_an_edit_by_hand_is_reviewed_before_the_end(
 
 
 @pytest.mark.req("S-01")
+def test_a_file_that_was_changed_before_the_plan_was_put_in_is_reviewed_before_the_end(crew: Crew, root: Path) -> None:
+    write(root, {"notes.txt": "Mine.\n", "more.txt": "Mine.\n"})
+    block = crew.begin()
+    for words in (["add", "more.txt"], ["commit", "-qm", "of the user"]):
+        small_project.git(root, *words)
+    (root / "shop/orders.py").write_text(small_project.ORDERS + "\n\nLATER = 1\n", encoding="utf-8")
+    block = crew.agent.run_command(block.next)
+    assert block.step == "retrospective"
+    block = crew.agent.follow(block, **END)
+    assert (block.step, crew.ways()[-1]) == (
+        "implementation-code-review",
+        "retrospective -iterate-> implementation-code-review",
+    )
+    [differs] = crew.agent.state(crew.run).state["retrospective"]["differs"]
+    assert differs.startswith("shop/orders.py | outside | ")
+
+
+@pytest.mark.req("S-01")
 def test_a_document_that_was_edited_by_hand_goes_to_a_writer_and_a_review(crew: Crew, root: Path) -> None:
     block = crew.put_in()
     write(root, {"README.md": small_project.NEW_README + "\nIt never fails.\n"})
@@ -518,7 +536,8 @@ def test_a_document_that_was_edited_by_hand_goes_to_a_writer_and_a_review(crew: 
 
 @pytest.mark.req("S-02")
 def test_a_command_that_is_red_once_the_plan_is_put_in_goes_to_a_developer(crew: Crew, root: Path) -> None:
-    block = crew.put_in(moved={"tests/test_orders.py": "raise SystemExit('too bad')\n"})
+    write(root, {"tests/test_orders.py": "raise SystemExit('too bad')\n"})
+    block = crew.put_in()
     [child] = block.children
     assert (block.step, child.target[:15]) == ("implement", "all findings | ")
     assert "SystemExit: too bad" in crew.agent.run_command(child.command).words("DO")
@@ -890,7 +909,9 @@ def test_a_judgement_with_a_fault_is_none(root: Path, verdicts: list[str], why: 
 
 
 def test_a_plan_is_listed_by_its_waves_files_and_promises(root: Path) -> None:
-    assert json.loads(plan_data(root, "work", WHERE)) == {
+    listed = json.loads(plan_data(root, "work", WHERE))
+    assert listed.pop("outside")["files"] == {}
+    assert listed == {
         "way": "full",
         "waves": {"code": [["M-001"], ["M-002"]], "documentation": [["M-003"]]},
         "files": ["shop/export.py", "shop/prices.py", "tests/test_export.py", "tests/test_prices.py"],

@@ -2,17 +2,16 @@
 
 Called in the project's root, it prints JSON and ends with 1 if the plan cannot be read:
 
-    apply PLAN_DIR APPROVED     put in what was approved, run the plan's commands: {"moved", "red", "outside"}
-    differs PLAN_DIR OUTSIDE    each file that is not as approved: ["path | milestone | digest"]
+    apply PLAN_DIR APPROVED BEGUN  put in what was approved, run the plan's commands: {"moved", "red", "outside"}
+    differs PLAN_DIR OUTSIDE       each file that is not as approved: ["path | milestone | digest"]
 
-``show PLAN_DIR`` prints the differences for people. APPROVED is what executor_approval.py printed, OUTSIDE what apply
-printed of the rest of the project.
+``show PLAN_DIR`` prints the differences for people. APPROVED is what executor_approval.py printed. BEGUN is how the
+rest of the project was as the run began, and OUTSIDE how it was after apply, but for what was changed before.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import json
 import os
 import sys
@@ -23,30 +22,29 @@ from plandata import checks, tree  # type: ignore[import-not-found]
 from plandata.apply import apply  # type: ignore[import-not-found]
 from plandata.command import plan_in  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
-from plandata.places import COPIES, kept_in, plan_folder, read_under  # type: ignore[import-not-found]
-from plandata.stages import FILE_LIMIT, text_of  # type: ignore[import-not-found]
+from plandata.outside import REST, outside, since  # type: ignore[import-not-found]
+from plandata.places import COPIES, plan_folder  # type: ignore[import-not-found]
+from plandata.stages import text_of  # type: ignore[import-not-found]
 from plandata.waves import in_order  # type: ignore[import-not-found]
-
-from skills.lib.git import Git, GitProblem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# How much is told of what is red, and of how many files outside of the plan each is kept by name.
-MOST_RED, MOST_FILES = 2_000, 500
-REST = "other files"
-_MADE = ("__pycache__/", ".pyc")
+# How much is told of what is red.
+MOST_RED = 2_000
 
 
-def applied(folder: str, root: str, approved: str) -> dict[str, Any]:
+def applied(folder: str, root: str, approved: str, begun: Mapping[str, Any]) -> dict[str, Any]:
     """Put each milestone in whose files are as its plan was made for, then run the plan's commands.
 
+    What was changed outside of the plan since the run had ``begun``, and not committed, counts as changed later, too.
     Raises PlanError, and changes nothing, if the plan is not the one that was approved.
     """
     number, plan = plan_in(folder)
     changed = executor_approval.change_since(folder, number, plan, approved)
     if changed:
         raise PlanError(changed)
+    before = outside(plan, folder, root)
     left = []
     for one in in_order(plan["milestones"]):
         state = tree.states(plan, root)[one["id"]]
@@ -63,35 +61,8 @@ def applied(folder: str, root: str, approved: str) -> dict[str, Any]:
     return {
         "moved": left,
         "red": red[:MOST_RED],
-        "outside": outside(plan, folder, root),
+        "outside": since(root, begun, before, outside(plan, folder, root)),
     }
-
-
-def outside(plan: Mapping[str, Any], folder: str, root: str, commit: str = "") -> dict[str, Any]:
-    """The files beside the plan's that differ from a commit (the present one by default), by their digests.
-
-    Empty without git or a commit. If they are very many, one digest stands for all.
-    """
-    git = Git(root)
-    try:
-        commit = commit or os.fsdecode(git.output("rev-parse", "--verify", "-q", "HEAD") or b"").strip()
-        changed = git.output("diff", "--name-only", "--relative", "-z", commit, "--") if commit else None
-        new = git.output("ls-files", "-o", "--exclude-standard", "-z") if commit else None
-    except GitProblem:
-        return {}
-    if changed is None or new is None:
-        return {}
-    mine = {*tree.results(plan)}
-    above = os.path.normpath(folder).replace(os.sep, "/") + "/"
-    paths = {os.fsdecode(path) for path in (changed + new).split(b"\0") if path}
-    found = {
-        path: _digest(root, path)
-        for path in sorted(paths - mine)
-        if not path.startswith(above) and not kept_in(path) and not any(part in path for part in _MADE)
-    }
-    if len(found) > MOST_FILES:
-        found = {REST: hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]}
-    return {"commit": commit, "files": found}
 
 
 def differing(folder: str, root: str, before: Mapping[str, Any]) -> list[str]:
@@ -124,20 +95,13 @@ def shown(folder: str, root: str) -> str:
     return "\n".join(lines) or "every file of the plan is as approved"
 
 
-def _digest(root: str, path: str) -> str:
-    try:
-        content = read_under(root, path, FILE_LIMIT)
-    except ValueError:
-        return "unreadable"
-    return tree.ABSENT if content is None else hashlib.sha256(content).hexdigest()[:16]
-
-
 def main(arguments: list[str]) -> int:
     """Carry out one of the three; 0 if the plan could be read."""
     root = os.getcwd()
     try:
-        if arguments[:1] == ["apply"] and len(arguments) == 3:
-            print(json.dumps(applied(arguments[1], root, arguments[2]), ensure_ascii=False))
+        if arguments[:1] == ["apply"] and len(arguments) == 4:
+            begun = json.loads(arguments[3]) if arguments[3].startswith('{"') else {}
+            print(json.dumps(applied(arguments[1], root, arguments[2], begun), ensure_ascii=False))
         elif arguments[:1] == ["differs"] and len(arguments) == 3:
             before = json.loads(arguments[2]) if arguments[2] else {}
             print(json.dumps(differing(arguments[1], root, before), ensure_ascii=False))

@@ -45,7 +45,7 @@ WAVES: list[Requirement] = [
 ]
 APPLY: list[Requirement] = [
     Command(
-        ["executor_tree.py", "apply", "{plan}", "{waves.approval}"],
+        ["executor_tree.py", "apply", "{plan}", "{waves.approval}", "{waves.outside}"],
         7200,
         help="puts the approved changes into the tree, and runs the plan's commands",
         records="tree",
@@ -90,7 +90,7 @@ def planned(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     """The user is asked before the first wave, unless the run was begun with a reason to go without their approval."""
     work = ctx.step_state["work"]
     names = ("waves", "files", "promises", "documents", "described")
-    kept = {"way": work.get("way", "full"), **{name: work[name] for name in names}}
+    kept = {"way": work.get("way", "full"), **{name: work[name] for name in names}, "outside": work.get("outside", {})}
     return (Outcome.SKIP if ctx.workflow_params["unapproved"] else Outcome.OK), kept
 
 

@@ -17,6 +17,7 @@ from .apply import apply
 from .collect import collected
 from .faults import ENVIRONMENT, USAGE, PlanError, nearest
 from .lists import lists
+from .outside import AT_FIRST, outside
 from .places import plan_folder
 from .stages import STAGES, faults_at, unworkable_files
 from .waves import waves
@@ -135,12 +136,17 @@ def code(given: argparse.Namespace) -> None:
 
 
 def work(given: argparse.Namespace) -> None:
-    """Check that a plan fits the tree, and print as JSON what carrying it out takes: way, waves, files, promises."""
+    """Check that a plan fits the tree, and print as JSON what carrying it out takes: way, waves, files, promises.
+
+    And how the rest of the project is as it begins.
+    """
     number, plan = plan_in(given.plan_dir)
     _held(plan, "coded", os.getcwd(), f"plan.{number}.json")
     _workable(plan, os.getcwd(), f"plan.{number}.json")
     store.render(plan_folder(given.plan_dir, os.getcwd()))  # git keeps no parts
-    print(json.dumps({"way": plan.get("way", "full"), "waves": _waves(plan), **lists(plan)}, ensure_ascii=False))
+    beside = outside(plan, given.plan_dir, os.getcwd(), most=AT_FIRST)
+    told = {"way": plan.get("way", "full"), "waves": _waves(plan), **lists(plan), "outside": beside}
+    print(json.dumps(told, ensure_ascii=False))
 
 
 def plan_in(argument: str) -> tuple[int, dict[str, Any]]:
