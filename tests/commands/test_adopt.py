@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.agent.prose import opening
@@ -122,6 +123,24 @@ def test_a_program_reads_the_steps_and_the_files(cli: Command, project: Path) ->
     ]
     assert [entry["lines"] for entry in data["left_out"]] == [[1, 4], [6, 6], [8, 9], [12, 13]]
     assert sorted(data["files"]) == ["scripts/drawn.py", "workflow.md", "workflow.yaml"]
+
+
+@pytest.mark.parametrize(
+    "before, asked, fields",
+    [("", True, False), ("Look at it once more. ", True, True), ("Do not ask, or: ", False, False)],
+)
+def test_a_question_is_for_a_person_also_if_a_list_has_its_answers(
+    cli: Command, project: Path, before: str, asked: bool, fields: bool
+) -> None:
+    said = f"{before}Ask the user whether to merge"
+    text = f"## Process\n\n1. Read it\n2. {said}:\n   - yes: merge it\n   - no: stop\n3. Report\n"
+    made(project, "merging", f"---\nname: merging\ndescription: Merges.\n---\n\n{text}")
+    draft = json.loads(cli("adopt", "skills/merging", "--dry-run", "--json").out)
+    graph = yaml.safe_load(draft["files"]["workflow.yaml"])
+    step = list(graph["steps"].values())[1]
+    assert ("person" in step, "prepared" in str(step.get("requires"))) == (asked, fields)
+    guess = "a person is asked, as the sentence before its last list says"
+    assert (guess in " ".join(draft["files"]["workflow.yaml"].replace("#", "").split())) is asked
 
 
 def test_two_structures_are_for_the_user_to_choose_from(cli: Command, project: Path) -> None:

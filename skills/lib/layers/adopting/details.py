@@ -120,7 +120,11 @@ def _ask(step: Step, text: str, kind: str) -> None:
     by_title = kind != ENTRY and wording.wants_person(step.title)
     by_title = by_title or (kind == HEADING and wording.is_for_approval(step.title))
     last, is_all = _last_part(text)
-    sentences = wording.sentences(last)
+    sentences, where = wording.sentences(last), "its last sentence"
+    led, is_all_led = _lead_of_last_list(text)
+    lead = wording.sentences(led)
+    if not wording.ends_with_person(sentences[-1]) and wording.ends_with_person(lead[-1]):
+        sentences, where, is_all = lead, "the sentence before its last list", is_all_led
     sentence = sentences[-1]
     if not by_title and (kind == LABEL or not wording.ends_with_person(sentence)):
         return
@@ -139,9 +143,9 @@ def _ask(step: Step, text: str, kind: str) -> None:
         step.asks = f"{title}: what is the answer?"
     if not by_title and not (is_all and len(sentences) == 1):
         step.fields["prepared"] = "what the person is asked about, in short"
-    where = "title" if by_title else "last sentence"
+    said_by = "its title" if by_title else where
     step.guesses.append(
-        f"a person is asked, as its {where} says; the question, its answers and at_terminal are not SKILL.md's"
+        f"a person is asked, as {said_by} says; the question, its answers and at_terminal are not SKILL.md's"
     )
 
 
@@ -181,3 +185,11 @@ def _last_part(text: str) -> tuple[str, bool]:
     if last.items:
         return last.items[-1].text, False
     return last.text if last.kind == PARAGRAPH else "", len(blocks) == 1
+
+
+def _lead_of_last_list(text: str) -> tuple[str, bool]:
+    """The paragraph before the list that a text ends with, such as that of a question's answers, else ""; as above."""
+    blocks = read_blocks(text)
+    if len(blocks) < 2 or blocks[-2].kind != PARAGRAPH or not blocks[-1].items:
+        return "", False
+    return blocks[-2].text, len(blocks) == 2
