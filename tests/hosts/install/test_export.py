@@ -151,7 +151,7 @@ def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
         if name.endswith(".py") and not name.endswith("/registration.py"):  # which validates where a copy cannot
             export.check_imports(name, data)
     assert not [name for name in export.contents(str(ROOT / "skills" / "planner")) if "/_" in f"/{name}"]
-    assert sum(len(data) for data in export.vendored().values()) < 911_000
+    assert sum(len(data) for data in export.vendored().values()) < 920_000
 
 
 def test_a_copy_holds_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
