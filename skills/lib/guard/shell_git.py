@@ -42,7 +42,7 @@ def _of_setting(setting: Word) -> Iterator[Start]:
 def _is_harmless(name: str) -> bool:
     """True if a setting, in small letters, runs nothing."""
     is_remote = name.startswith("remote.") and name.endswith((".url", ".pushurl", ".fetch"))
-    return is_remote or name.startswith(programs.GIT_SETTINGS)
+    return is_remote or (name.startswith(programs.GIT_SETTINGS) and "::" not in name)  # url.ext::LINE.insteadof
 
 
 def _of_command(command: str, rest: Sequence[Word]) -> Iterator[Start]:
