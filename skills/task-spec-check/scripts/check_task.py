@@ -40,6 +40,12 @@ def load(profile: str, wanted: str, base: str, issue: str, tasks: str) -> dict[s
     _require_alone(place, profile, found.id)
     since = changes.base_of(os.getcwd(), found.base, base)
     _require_unchanged(place, found, since.commit)
+    unseen = [] if profile in task.profiles() else changes.hidden(os.getcwd(), since.commit, place["state"])
+    if unseen:
+        raise TaskProblem(
+            f"the profile {profile}: {unseen[0]} lies in {place['state']}/, whose files are not compared with the "
+            "base: name a folder that has the state alone"
+        )
     rows = changes.changed(os.getcwd(), since.commit, place["state"])
     return {
         "id": found.id,

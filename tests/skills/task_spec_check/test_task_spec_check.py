@@ -237,6 +237,16 @@ def test_a_profile_of_the_project_is_checked(project: Path, profile: dict[str, A
     assert why in loaded(project, "--profile", ".lockstep-task/own.json").why
 
 
+def test_the_state_of_a_profile_of_the_project_hides_no_code(project: Path) -> None:
+    own = {
+        name: path.replace(".lockstep-task", "src") if isinstance(path, str) else path for name, path in PROFILE.items()
+    }
+    state(project, [TASK, OTHER], folder="src")
+    (project / "src/own.json").write_text(json.dumps(own), encoding="utf-8")
+    told = loaded(project, "--profile", "src/own.json").why
+    assert "src/__init__.py lies in src/, whose files are not compared with the base" in told
+
+
 def test_an_unknown_profile_is_refused_with_those_that_are_there(project: Path) -> None:
     assert (
         "use default, jeeves, jeeves-parallel, or a .json file of the project" in loaded(project, "--profile", "x").why

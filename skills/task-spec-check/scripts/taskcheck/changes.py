@@ -21,6 +21,8 @@ from .task import TaskProblem
 # How many files a task may change.
 MOST = 1_000
 _SHORT = 12
+# How the names of files end that a workflow keeps as its state.
+_OF_STATE = (".json", ".jsonl", ".md", ".txt", ".log", ".yaml", ".yml", ".toml")
 # The base that is HEAD as the run begins.
 OPENING = "opening"
 _POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:.*\n)*?oid sha256:([0-9a-f]{64})\n")
@@ -112,6 +114,12 @@ def changed(project: str, base: str, state: str) -> list[str]:
 def files(project: str, state: str) -> set[str]:
     """The paths that are compared with the base: those that git has or would take, but for those of the state."""
     return {path for path in contents.manifest(project, ["."]) if not _is_state(path, state)}
+
+
+def hidden(project: str, base: str, state: str) -> list[str]:
+    """The files below the state's folder, at the base or now, that are no state by their names."""
+    paths = {*_tree(project, base), *contents.manifest(project, ["."])}
+    return sorted(path for path in paths if path.startswith(f"{state}/") and not path.lower().endswith(_OF_STATE))
 
 
 def path_of(change: str) -> str:
