@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,19 @@ def test_what_cannot_be_read(cli: Command, words: list[str], message: str) -> No
     shown = cli(*words)
     assert shown.code == 2
     assert message in shown.err
+
+
+@pytest.mark.parametrize("words", [["policy", "check"], ["replay", "--policy", "lockstep.policy.yaml"]])
+@pytest.mark.parametrize("kind", ["fifo", "device"])
+def test_what_is_no_regular_file_is_not_opened(cli: Command, policy: Path, words: list[str], kind: str) -> None:
+    link = policy.parent / "link"
+    if kind == "fifo":
+        os.mkfifo(link)
+    else:
+        link.symlink_to("/dev/zero")
+    shown = cli(*words, "link")
+    assert shown.code == 2
+    assert "link is no regular file" in shown.err
 
 
 @pytest.mark.parametrize(

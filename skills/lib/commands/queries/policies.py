@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from skills.lib import files
 from skills.lib.conventions import read_shared
 from skills.lib.errors import EnvironmentProblem, UsageError
 from skills.lib.guard import compiled as compiled_policies
@@ -47,10 +48,10 @@ def create(project: str, text: str) -> str:
     return min(file, os.path.relpath(file), key=len)
 
 
-def of_project(files: Sequence[str], project: str) -> list[Policy]:
+def of_project(named: Sequence[str], project: str) -> list[Policy]:
     """The policies of these files, or that of the project if there are none."""
-    if files:
-        return [read(file) for file in files]
+    if named:
+        return [read(file) for file in named]
     return [read(project_file(project, "--policy FILE"))]
 
 
@@ -71,18 +72,19 @@ def records(file: str) -> list[tuple[int, Recorded]]:
 
 def _text(file: str, what: str) -> str:
     try:
-        if os.stat(file).st_size > LARGEST:
-            raise UsageError(f"{file} is larger than {LARGEST // 1_000_000} MB")
-        with open(file, encoding="utf-8") as opened:
-            return opened.read()
+        text = files.read(file, LARGEST).decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is not UTF-8 text", remedy=f"name {what}") from error
-    except IsADirectoryError as error:
-        raise UsageError(f"{file} is a folder", remedy=f"name {what}") from error
+    except files.TooLarge as error:
+        raise UsageError(f"{file} is larger than {LARGEST // 1_000_000} MB") from error
+    except files.NotRegular as error:
+        kind = "a folder" if os.path.isdir(file) else "no regular file"
+        raise UsageError(f"{file} is {kind}", remedy=f"name {what}") from error
     except FileNotFoundError as error:
         raise UsageError(f"{file} does not exist", remedy=f"name {what}") from error
     except OSError as error:
         raise EnvironmentProblem(f"{file} cannot be read: {error.strerror}", remedy=f"name {what}") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def because(answer: Allow | Deny | Look) -> str:
