@@ -30,6 +30,7 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
         "runs": ("records", "open_runs"),
         "status": ("records", "status_of_ended_runs"),
         "nesting": ("records", "ledgers_above"),
+        "policy": ("policies", "policy"),
     },
     "host": {
         "found": ("host", "found"),
