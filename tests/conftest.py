@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 # Set before anything is collected: importing a test module may already register a workflow, which leaves a seal.
 ISOLATED = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 UNSET = ("LOCKSTEP_HOME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PYTHONPATH", *terminal.AGENTS)
+NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
 # How many slow tests the session leaves out.
 LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     home = tempfile.mkdtemp(prefix="lockstep-home-")
-    saved = {name: os.environ.get(name) for name in (*ISOLATED, *UNSET)}
+    saved = {name: os.environ.get(name) for name in (*ISOLATED, *UNSET, NO_BYTECODE)}
 
     def restore() -> None:
         for name, value in saved.items():
@@ -47,6 +49,12 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ[launcher.SWITCH] = "off"
     config.add_cleanup(restore)
     config.pluginmanager.register(RequirementsReport(config), "lockstep-requirements")
+
+
+def pytest_collection_finish() -> None:
+    """From here on: tests write a module twice within a second, which its bytecode does not tell apart."""
+    sys.dont_write_bytecode = True
+    os.environ[NO_BYTECODE] = "1"
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
