@@ -168,15 +168,17 @@ def test_neither_another_process_of_the_same_id_nor_one_that_a_project_names_is_
             bystander.kill()
 
 
-@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.parametrize("tells", ["at once", "not, it is forbidden", "not, this Python cannot ask"])
 def test_a_long_command_is_said_to_run_still(
-    checking: tuple[Agent, PrintedBlock], monkeypatch: pytest.MonkeyPatch, tells: bool
+    checking: tuple[Agent, PrintedBlock], monkeypatch: pytest.MonkeyPatch, tells: str
 ) -> None:
     """Also where the system does not tell of the end of a process."""
     agent, block = checking
     monkeypatch.setattr(command, "HEARTBEAT", 0.2)
-    if not tells:
+    if "forbidden" in tells:
         monkeypatch.setattr(os, "pidfd_open", Mock(side_effect=PermissionError), raising=False)
+    elif "cannot" in tells:
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
     threading.Timer(1.0, lambda: os.killpg(started(agent.project)[0], signal.SIGTERM)).start()
     refused = agent.follow(block)
     assert refused.code == "missing-evidence"

@@ -211,7 +211,7 @@ def _waited(process: subprocess.Popen[bytes], seconds: float) -> int:
         return process.wait(seconds)
     try:
         descriptor = os.pidfd_open(process.pid)
-    except OSError:  # an old kernel, or one that forbids it
+    except (AttributeError, OSError):  # a Python built for older kernels; such a kernel, or one that forbids it
         return process.wait(seconds)
     try:
         ended = select.poll()
