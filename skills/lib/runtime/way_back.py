@@ -51,12 +51,8 @@ def text(workflow: Workflow, words: Sequence[Word], error: UsageError, command_l
 def _script_of(run_id: str, workflow: Workflow, command_line: CommandLine) -> str:
     """The script of a run of another workflow, as the ledger has it; else the called one."""
     known = None
-    with contextlib.suppress(LockstepError):
-        ledger = Ledger(paths.home(command_line.project), create=False)
-        try:
-            known = ledger.run(run_id)
-        finally:
-            ledger.close()
+    with contextlib.suppress(LockstepError), Ledger(paths.home(command_line.project), create=False) as ledger:
+        known = ledger.run(run_id)
     if known is None or not known.script or known.workflow == workflow.name:
         return command_line.script
     return command_line.place_of(known.script)
