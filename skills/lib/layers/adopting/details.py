@@ -70,8 +70,9 @@ def _search_list(block: Block, lead: Block | None, numbers: Sequence[int], found
     moved = 0
     for item in block.items:
         tick = _TICK.fullmatch(item.text)
-        rule = f"Never: {item.text}" if lead is not None else item.text
-        if tick:
+        # What must never be is no entry to be met.
+        rule = f"Never: {tick['text'] if tick else item.text}" if lead is not None else item.text
+        if tick and lead is None:
             if item.nested or not with_ticks or len(tick["text"]) > HELP_LIMIT:
                 continue
             found.ticks.append(tick["text"])
